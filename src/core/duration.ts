@@ -1,0 +1,37 @@
+/**
+ * Durations as people write them: milliseconds, or a number with a unit ('30s', '5m', '24h', '7d').
+ * Everything inside the house is in milliseconds, and says so in its name.
+ */
+import { invalidIntent } from './errors.js'
+
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** A hundred years: longer than any window, and far inside what a double counts exactly. */
+const LONGEST_MS = 100 * 365 * 86_400_000
+
+const WRITTEN = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+
+/** Milliseconds of `duration`, rounded to a whole one. `field` names it in the error. */
+export function toMs(duration: Duration, field: string): number {
+  const ms = typeof duration === 'number' ? duration : parse(duration)
+  if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS) {
+    throw invalidIntent(
+      `${field} is ${JSON.stringify(duration) ?? String(duration)}, which is not a duration from 0 to 100 years`,
+      `write ${field} as milliseconds or as a number with a unit: 500, '30s', '5m', '24h', '7d'`,
+    )
+  }
+  return Math.round(ms)
+}
+
+function parse(text: unknown): number {
+  const match = typeof text === 'string' ? WRITTEN.exec(text) : null
+  return match ? Number(match[1]) * (UNIT_MS[match[2] as string] as number) : Number.NaN
+}

@@ -1,0 +1,41 @@
+/** What somebody wants done once, and the rules its names must keep. */
+import { invalidIntent } from './errors.js'
+import type { Address } from './receipt.js'
+
+const LONGEST = { tenant: 255, scope: 255, key: 255 }
+
+// Control characters, and what line-based logs and terminals take for one.
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** Throws INVALID_INTENT, naming the field, unless all three parts are names a receipt can have. */
+export function checkAddress(address: Address): void {
+  checkName('tenant', address.tenant)
+  checkName('scope', address.scope)
+  checkName('key', address.key)
+}
+
+function checkName(field: keyof Address, value: unknown): void {
+  if (typeof value !== 'string') {
+    const got = value === null ? 'null' : typeof value
+    throw invalidIntent(
+      value === undefined ? `${field} is missing` : `${field} is not a string but ${got}`,
+      field === 'tenant'
+        ? 'name the tenant in the intent, or once for all in createIbid({ tenant }) where there is only one'
+        : `give ${field} as a string`,
+    )
+  }
+  const longest = LONGEST[field]
+  if (value.length === 0 || value.length > longest) {
+    throw invalidIntent(
+      `${field} has ${value.length} characters`,
+      `give ${field} 1 to ${longest} characters; deriveKey makes a short key out of anything`,
+    )
+  }
+  if (CONTROL.test(value) || !value.isWellFormed()) {
+    throw invalidIntent(
+      `${field} has a control character or half a surrogate pair`,
+      `take control characters and broken text out of ${field}`,
+    )
+  }
+}

@@ -1,0 +1,97 @@
+/** The choices that a caller declares for an intent, read once and turned into milliseconds. */
+import { type Duration, toMs } from './duration.js'
+import { invalidIntent } from './errors.js'
+import type { Recovery } from './receipt.js'
+
+/** What a status check found downstream. */
+export type CheckResult<T> =
+  | { readonly found: true; readonly value: T }
+  | { readonly found: false }
+  | { readonly found: 'unclear' }
+
+/** One execution under a lease. */
+export interface Attempt {
+  readonly tenant: string
+  readonly scope: string
+  /** Hand it to the downstream as its idempotency key. */
+  readonly key: string
+  /** 1 for the first. */
+  readonly number: number
+  /** Never goes backwards for a key: a downstream can use it as a fencing token. */
+  readonly epoch: number
+  /** Aborts when the lease is lost or the time is up. */
+  readonly signal: AbortSignal
+}
+
+export type Check<T> = (attempt: Attempt) => CheckResult<T> | Promise<CheckResult<T>>
+
+export interface Policy<T = unknown> {
+  /** How long a settled receipt is honoured. Default 24 h. */
+  readonly window?: Duration
+  /** How long an attempt may go without a renewal before others may recover it. Default 30 s. */
+  readonly lease?: Duration
+  /** How long a duplicate waits for a running attempt. Default 10 s; 0 answers at once. */
+  readonly wait?: Duration
+  /** How long the effect may take. The lease is renewed until then, and not after. Default ten leases. */
+  readonly timeout?: Duration
+  /** What happens to an attempt whose outcome nobody reported. Default `hold`. */
+  readonly recovery?: 'hold' | 'retry' | { readonly check: Check<T> }
+  /** Executions under one receipt, the first included, before a person is asked. Default 5. */
+  readonly maxAttempts?: number
+}
+
+export interface Terms<T = unknown> {
+  readonly windowMs: number
+  readonly leaseMs: number
+  readonly waitMs: number
+  readonly timeoutMs: number
+  readonly maxAttempts: number
+  readonly recovery: Recovery
+  readonly check: Check<T> | undefined
+}
+
+const DEFAULTS = { windowMs: 86_400_000, leaseMs: 30_000, waitMs: 10_000, maxAttempts: 5 }
+const KNOWN = new Set(['window', 'lease', 'wait', 'timeout', 'recovery', 'maxAttempts'])
+
+export function readPolicy<T>(policy: Policy<T> = {}): Terms<T> {
+  for (const field of Object.keys(policy)) {
+    if (!KNOWN.has(field)) {
+      throw invalidIntent(`policy.${field} is not a policy field`, `use one of ${[...KNOWN].join(', ')}`)
+    }
+  }
+  const leaseMs = policy.lease === undefined ? DEFAULTS.leaseMs : positive(policy.lease, 'policy.lease')
+  return {
+    leaseMs,
+    windowMs: policy.window === undefined ? DEFAULTS.windowMs : positive(policy.window, 'policy.window'),
+    waitMs: policy.wait === undefined ? DEFAULTS.waitMs : toMs(policy.wait, 'policy.wait'),
+    timeoutMs: policy.timeout === undefined ? leaseMs * 10 : positive(policy.timeout, 'policy.timeout'),
+    maxAttempts: readMaxAttempts(policy.maxAttempts),
+    ...readRecovery(policy.recovery),
+  }
+}
+
+function positive(duration: Duration, field: string): number {
+  const ms = toMs(duration, field)
+  if (ms > 0) return ms
+  throw invalidIntent(`${field} is zero`, `give ${field} a length of at least one millisecond`)
+}
+
+function readMaxAttempts(given: number | undefined): number {
+  if (given === undefined) return DEFAULTS.maxAttempts
+  if (Number.isInteger(given) && given >= 1 && given <= 1_000_000) return given
+  throw invalidIntent(
+    `policy.maxAttempts is ${String(given)}`,
+    'give policy.maxAttempts a whole number from 1 to 1000000',
+  )
+}
+
+function readRecovery<T>(given: Policy<T>['recovery'] = 'hold'): Pick<Terms<T>, 'recovery' | 'check'> {
+  if (given === 'hold' || given === 'retry') return { recovery: given, check: undefined }
+  if (typeof given === 'object' && given !== null && typeof given.check === 'function') {
+    return { recovery: 'check', check: given.check }
+  }
+  throw invalidIntent(
+    'policy.recovery is none of the three policies',
+    "use 'hold', 'retry' or { check: async (attempt) => … }",
+  )
+}

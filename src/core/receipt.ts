@@ -1,0 +1,102 @@
+/**
+ * The receipt: the stored record of one intent. A `Draft` is what the engine wants stored; the store's clock
+ * turns it into a `Receipt`. Plain data, so that every store can keep it in its own way.
+ */
+import type { AuditNote } from './audit.js'
+
+export const STATES = ['pending', 'released', 'succeeded', 'failed', 'unknown'] as const
+export type State = (typeof STATES)[number]
+
+/**
+ * How a lapsed lease is recovered: `hold` for a person, `retry` the effect, `check` downstream first.
+ * `atomic`: the effect shares the store's transaction, so an attempt that did not settle did nothing.
+ */
+export const RECOVERIES = ['hold', 'retry', 'check', 'atomic'] as const
+export type Recovery = (typeof RECOVERIES)[number]
+
+/** Where a receipt is found. */
+export interface Address {
+  readonly tenant: string
+  readonly scope: string
+  readonly key: string
+}
+
+interface Content extends Address {
+  readonly fingerprint: string
+  readonly state: State
+  /** The secret of the attempt that owns the receipt, or owned it last. Never leaves the engine. */
+  readonly token: string
+  /** 1 for the first execution under this receipt. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly recovery: Recovery
+  readonly leaseMs: number
+  readonly windowMs: number
+  /** What came of it, encoded by `outcome.ts`; null while nothing did. */
+  readonly outcome: string | null
+}
+
+/** What the engine asks a store to write. Null stamps are filled in from the store's clock. */
+export interface Draft extends Content {
+  /** Null: a new epoch, above every earlier one of this receipt. */
+  readonly epoch: number | null
+  /** Null: now. */
+  readonly createdAt: number | null
+  /** How long the state is good for: the lease of a pending receipt, the window of a settled one; null: for ever. */
+  readonly forMs: number | null
+  /** The decision that this write is, recorded with it. */
+  readonly audit: AuditNote
+}
+
+/** What a store holds. Instants are milliseconds of the store's clock. */
+export interface Receipt extends Content {
+  /** Fencing number: microseconds of the store's clock at the claim, raised past the last one. */
+  readonly epoch: number
+  readonly createdAt: number
+  /** When this state was entered. */
+  readonly at: number
+  /** When it ends by itself: lease or window; null: never. */
+  readonly until: number | null
+}
+
+/** A receipt as the world may see it: without its token and its raw outcome. */
+export type ReceiptView = Omit<Receipt, 'token' | 'outcome'>
+
+/** The receipt that a draft becomes when it is written at `now` over one whose epoch was `lastEpoch`. */
+export function stamp(draft: Draft, now: number, lastEpoch: number): Receipt {
+  const { tenant, scope, key, fingerprint, state, token, attempt, maxAttempts } = draft
+  const { recovery, leaseMs, windowMs, outcome } = draft
+  return {
+    tenant,
+    scope,
+    key,
+    fingerprint,
+    state,
+    token,
+    attempt,
+    maxAttempts,
+    recovery,
+    leaseMs,
+    windowMs,
+    outcome,
+    epoch: draft.epoch ?? nextEpoch(now, lastEpoch),
+    createdAt: draft.createdAt ?? now,
+    at: now,
+    until: draft.forMs === null ? null : now + draft.forMs,
+  }
+}
+
+/** Never backwards: the clock, or one past the last epoch where the clock has not moved on. */
+export function nextEpoch(now: number, lastEpoch: number): number {
+  return Math.max(Math.floor(now * 1_000), lastEpoch + 1)
+}
+
+export function view(receipt: Receipt): ReceiptView {
+  const { token: _token, outcome: _outcome, ...rest } = receipt
+  return rest
+}
+
+/** One string per address that no other address has: the parts cannot run into each other. */
+export function addressId({ tenant, scope, key }: Address): string {
+  return `${tenant.length}:${scope.length}:${tenant}${scope}${key}`
+}

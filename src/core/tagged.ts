@@ -1,0 +1,113 @@
+/**
+ * JSON that keeps what JSON drops. A value that JSON cannot carry becomes `{ "$ibid": kind, "v": … }`; a member
+ * that is really called `$ibid` gets a `$` more, so that no data can pass for a tag.
+ */
+
+const DEEPEST = 200
+const TAG = '$ibid'
+const ESCAPED = /^\$+ibid$/
+
+/** Does JSON.stringify keep all of it? Deeper than any stack we trust counts as no. */
+export function isPlain(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0)
+    case 'object':
+      return value === null || (depth < DEEPEST && isPlainObject(value, depth))
+    default:
+      return false
+  }
+}
+
+function isPlainObject(value: object, depth: number): boolean {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!isPlain(value[i], depth + 1)) return false
+    return true
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'toJSON' || ESCAPED.test(name) || !isPlain(member, depth + 1)) return false
+  }
+  return true
+}
+
+/** Throws only where there is no sensible text: cycles and bottomless depth. */
+export function toTagged(value: unknown, depth = 0): unknown {
+  if (depth > DEEPEST) throw new RangeError(`it is nested deeper than ${DEEPEST} levels, or contains itself`)
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? value : tag('number', numberName(value))
+    case 'bigint':
+      return tag('bigint', String(value))
+    case 'object':
+      return value === null ? null : objectToTagged(value, depth)
+    default:
+      // Functions and symbols are no data: like JSON, keep their place and nothing else.
+      return tag('undefined')
+  }
+}
+
+function objectToTagged(value: object, depth: number): unknown {
+  if (Array.isArray(value)) return Array.from(value, (item) => toTagged(item, depth + 1))
+  if (value instanceof Date) return tag('date', value.getTime())
+  if (value instanceof Map) {
+    return tag('map', Array.from(value, ([k, v]) => [toTagged(k, depth + 1), toTagged(v, depth + 1)]))
+  }
+  if (value instanceof Set) return tag('set', Array.from(value, (item) => toTagged(item, depth + 1)))
+  if (value instanceof ArrayBuffer) return tag('bytes', Buffer.from(value).toString('base64'))
+  if (ArrayBuffer.isView(value)) {
+    return tag('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'))
+  }
+  if ('toJSON' in value && typeof value.toJSON === 'function') return toTagged(value.toJSON(), depth + 1)
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => typeof member !== 'function')
+      .map(([name, member]) => [ESCAPED.test(name) ? `$${name}` : name, toTagged(member, depth + 1)]),
+  )
+}
+
+export function fromTagged(tagged: unknown): unknown {
+  if (tagged === null || typeof tagged !== 'object') return tagged
+  if (Array.isArray(tagged)) return tagged.map(fromTagged)
+  if (TAG in tagged) return untag(tagged as unknown as { readonly [TAG]: string; readonly v: never })
+  return Object.fromEntries(
+    Object.entries(tagged).map(([name, member]) => [
+      ESCAPED.test(name) ? name.slice(1) : name,
+      fromTagged(member),
+    ]),
+  )
+}
+
+function untag(tagged: { readonly [TAG]: string; readonly v: never }): unknown {
+  switch (tagged[TAG]) {
+    case 'number':
+      return Number(tagged.v)
+    case 'bigint':
+      return BigInt(tagged.v)
+    case 'date':
+      return new Date(tagged.v ?? Number.NaN)
+    case 'map':
+      return new Map(fromTagged(tagged.v) as [unknown, unknown][])
+    case 'set':
+      return new Set(fromTagged(tagged.v) as unknown[])
+    case 'bytes':
+      return new Uint8Array(Buffer.from(tagged.v, 'base64'))
+    default:
+      return undefined
+  }
+}
+
+function tag(kind: string, v?: unknown): unknown {
+  return v === undefined ? { [TAG]: kind } : { [TAG]: kind, v }
+}
+
+function numberName(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value)
+}
