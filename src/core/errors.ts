@@ -125,8 +125,7 @@ export function keyReused(receipt: ReceiptView): IbidError {
     {
       code: 'KEY_REUSED',
       retriable: false,
-      action:
-        'use a new key for a new action, or send exactly the payload that the key was first used with',
+      action: 'use a new key for a new action, or send exactly the payload that the key was first used with',
       receipt,
     },
   )
@@ -171,17 +170,21 @@ export function storeUnavailable(meaning: string, cause: unknown): IbidError {
     code: 'STORE_UNAVAILABLE',
     retriable: true,
     retryAfterMs: 1_000,
-    action: 'repeat the same call with the same key once the store is back; do not call the effect without it',
+    action:
+      'repeat the same call with the same key once the store is back; do not call the effect without it',
     cause,
   })
 }
 
 export function unsafeStore(problems: string): IbidError {
-  return new IbidError(`the receipt store is not set up to keep its promises; nothing was executed: ${problems}`, {
-    code: 'UNSAFE_STORE',
-    retriable: false,
-    action: "fix the store's settings as the message says, or accept the named risk in the store's options",
-  })
+  return new IbidError(
+    `the receipt store is not set up to keep its promises; nothing was executed: ${problems}`,
+    {
+      code: 'UNSAFE_STORE',
+      retriable: false,
+      action: "fix the store's settings as the message says, or accept the named risk in the store's options",
+    },
+  )
 }
 
 export function closed(): IbidError {

@@ -20,7 +20,9 @@ export function encodeValue(value: unknown, maxLength: number): string {
     if (text.length <= maxLength) return text
     return lost(`its ${text.length} characters are over the limit of ${maxLength}`)
   } catch (error) {
-    return lost(`it could not be written down: ${error instanceof Error ? error.message : 'it cannot be read'}`)
+    return lost(
+      `it could not be written down: ${error instanceof Error ? error.message : 'it cannot be read'}`,
+    )
   }
 }
 
@@ -40,7 +42,12 @@ export function decodeOutcome(text: string): Outcome {
   const { code, message, action, data } = fromTagged(stored['error']) as Record<string, unknown>
   return {
     kind: 'error',
-    error: new Rejected(String(message), { code: String(code), action: String(action), data, replayed: true }),
+    error: new Rejected(String(message), {
+      code: String(code),
+      action: String(action),
+      data,
+      replayed: true,
+    }),
   }
 }
 

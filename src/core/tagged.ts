@@ -58,9 +58,16 @@ function objectToTagged(value: object, depth: number): unknown {
   if (Array.isArray(value)) return Array.from(value, (item) => toTagged(item, depth + 1))
   if (value instanceof Date) return tag('date', value.getTime())
   if (value instanceof Map) {
-    return tag('map', Array.from(value, ([k, v]) => [toTagged(k, depth + 1), toTagged(v, depth + 1)]))
+    return tag(
+      'map',
+      Array.from(value, ([k, v]) => [toTagged(k, depth + 1), toTagged(v, depth + 1)]),
+    )
   }
-  if (value instanceof Set) return tag('set', Array.from(value, (item) => toTagged(item, depth + 1)))
+  if (value instanceof Set)
+    return tag(
+      'set',
+      Array.from(value, (item) => toTagged(item, depth + 1)),
+    )
   if (value instanceof ArrayBuffer) return tag('bytes', Buffer.from(value).toString('base64'))
   if (ArrayBuffer.isView(value)) {
     return tag('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'))

@@ -10,7 +10,16 @@ import type { Receipt, Recovery, State } from './receipt.js'
 /** What a stored receipt looks like to the table: its state, and for how long that state is still good. */
 export type Condition = State | 'lapsed' | 'exhausted' | 'expired'
 
-export type Event = 'claim' | 'sweep' | 'renew' | 'lapse' | 'succeed' | 'fail' | 'release' | 'doubt' | 'resolve'
+export type Event =
+  | 'claim'
+  | 'sweep'
+  | 'renew'
+  | 'lapse'
+  | 'succeed'
+  | 'fail'
+  | 'release'
+  | 'doubt'
+  | 'resolve'
 
 export interface Row {
   readonly from: Condition
@@ -98,7 +107,8 @@ export function decide(found: Receipt, fingerprint: string, declared: Recovery, 
   if (found.fingerprint !== fingerprint) return { kind: 'conflict' }
   if (condition === 'succeeded' || condition === 'failed') return { kind: 'replay' }
   if (condition === 'unknown') return { kind: 'unknown' }
-  if (condition === 'pending') return { kind: 'in_flight', retryAfterMs: Math.ceil((found.until as number) - now) }
+  if (condition === 'pending')
+    return { kind: 'in_flight', retryAfterMs: Math.ceil((found.until as number) - now) }
   return { kind: 'move', row: must(condition, 'claim', stricter(found.recovery, declared)), fresh: false }
 }
 
