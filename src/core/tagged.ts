@@ -35,6 +35,21 @@ function isPlainObject(value: object, depth: number): boolean {
   return true
 }
 
+/** A copy of plain data that its owner may change; what `isPlain` said yes to. */
+export function copyPlain(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(copyPlain)
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
+    const member = copyPlain((value as Record<string, unknown>)[name])
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: member, ...OWN })
+    else copy[name] = member
+  }
+  return copy
+}
+
+const OWN = { enumerable: true, configurable: true, writable: true }
+
 /** Throws only where there is no sensible text: cycles and bottomless depth. */
 export function toTagged(value: unknown, depth = 0): unknown {
   if (depth > DEEPEST) throw new RangeError(`it is nested deeper than ${DEEPEST} levels, or contains itself`)

@@ -99,17 +99,17 @@ export type Decision =
   | { readonly kind: 'in_flight'; readonly retryAfterMs: number }
   | { readonly kind: 'unknown' }
   /** Write this row's state if the receipt is still the same; then look at what came of it. */
-  | { readonly kind: 'move'; readonly row: Row; readonly fresh: boolean }
+  | { readonly kind: 'move'; readonly row: Row }
 
 export function decide(found: Receipt, fingerprint: string, declared: Recovery, now: number): Decision {
   const condition = conditionOf(found, now)
-  if (condition === 'expired') return { kind: 'move', row: must(condition, 'claim', declared), fresh: true }
+  if (condition === 'expired') return { kind: 'move', row: must(condition, 'claim', declared) }
   if (found.fingerprint !== fingerprint) return { kind: 'conflict' }
   if (condition === 'succeeded' || condition === 'failed') return { kind: 'replay' }
   if (condition === 'unknown') return { kind: 'unknown' }
   if (condition === 'pending')
     return { kind: 'in_flight', retryAfterMs: Math.ceil((found.until as number) - now) }
-  return { kind: 'move', row: must(condition, 'claim', stricter(found.recovery, declared)), fresh: false }
+  return { kind: 'move', row: must(condition, 'claim', stricter(found.recovery, declared)) }
 }
 
 function must(from: Condition, event: Event, recovery: Recovery): Row {

@@ -1,0 +1,91 @@
+/**
+ * From a receipt and an allowed row of the table to what a store is asked to write. Pure: the store's clock
+ * fills in the stamps. Every write that the engine makes is one of these.
+ */
+import type { AuditName, AuditNote } from './audit.js'
+import type { Terms } from './policy.js'
+import type { Address, Draft, Receipt, Recovery, State } from './receipt.js'
+import { type Event, findRow, type Row } from './transitions.js'
+
+/** A first claim. */
+export function claimDraft(address: Address, fingerprint: string, terms: Terms, token: string): Draft {
+  const { leaseMs, windowMs, maxAttempts, recovery } = terms
+  const { tenant, scope, key } = address
+  const content = { tenant, scope, key, fingerprint, token, maxAttempts, recovery, leaseMs, windowMs }
+  return {
+    ...content,
+    state: 'pending',
+    attempt: 1,
+    outcome: null,
+    epoch: null,
+    createdAt: null,
+    forMs: leaseMs,
+    audit: CLAIMED,
+  }
+}
+
+/** A claim of a receipt that is there, by a row that hands it over: `first` is what the caller would have claimed. */
+export function handOver(found: Receipt, row: Row, first: Draft): Draft {
+  if (row.from === 'expired') return first
+  const attempt = row.counts ? found.attempt + 1 : found.attempt
+  const audit = row.from === 'lapsed' ? TAKEOVER : CLAIMED
+  return { ...first, attempt, createdAt: found.createdAt, audit }
+}
+
+/** The owner's own moves. `release`, `succeed` and `fail` start the window; `doubt` has no end of its own. */
+export type OwnerEvent = Exclude<Event, 'claim' | 'sweep' | 'resolve'>
+
+export function ownerDraft(receipt: Receipt, event: OwnerEvent, outcome: string | null, why?: string): Draft {
+  const row = findRow('pending', event, receipt.recovery) as Row
+  return moved(receipt, row.to, OWNER_HOLDS[event](receipt), outcome, { event: OWNER_AUDIT[event], why })
+}
+
+/** A lapsed receipt that nobody may run again (held), or whose attempt certainly did nothing (released). */
+export function lapsedDraft(found: Receipt, row: Row, note: AuditNote): Draft {
+  return moved(found, row.to, row.to === 'released' ? found.windowMs : null, null, note)
+}
+
+/** What a person or a checker says happened to a held one. */
+export function resolveDraft(
+  found: Receipt,
+  to: Extract<State, 'succeeded' | 'failed' | 'released'>,
+  outcome: string | null,
+  by: string,
+  why: string,
+): Draft {
+  return moved(found, to, found.windowMs, outcome, { event: 'resolved', by, why })
+}
+
+function moved(
+  { tenant, scope, key, fingerprint, token, attempt, maxAttempts, ...rest }: Receipt,
+  state: State,
+  forMs: number | null,
+  outcome: string | null,
+  audit: AuditNote,
+): Draft {
+  const { leaseMs, windowMs, epoch, createdAt } = rest
+  const recovery: Recovery = rest.recovery
+  const content = { tenant, scope, key, fingerprint, token, attempt, maxAttempts, recovery, leaseMs, windowMs }
+  return { ...content, state, outcome, epoch, createdAt, forMs, audit }
+}
+
+const CLAIMED: AuditNote = { event: 'claimed' }
+const TAKEOVER: AuditNote = { event: 'takeover' }
+
+const OWNER_HOLDS: Readonly<Record<OwnerEvent, (receipt: Receipt) => number | null>> = {
+  renew: ({ leaseMs }) => leaseMs,
+  lapse: () => 0,
+  succeed: ({ windowMs }) => windowMs,
+  fail: ({ windowMs }) => windowMs,
+  release: ({ windowMs }) => windowMs,
+  doubt: () => null,
+}
+
+const OWNER_AUDIT: Readonly<Record<OwnerEvent, AuditName>> = {
+  renew: 'renewed',
+  lapse: 'released',
+  succeed: 'settled',
+  fail: 'settled',
+  release: 'released',
+  doubt: 'held',
+}

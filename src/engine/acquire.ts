@@ -1,0 +1,155 @@
+/**
+ * From a call to the right to run its effect, or to what came of an earlier one. The claim is one conditional
+ * write; what it finds is judged by the table and, where the table allows a move, changed by one compare-and-swap.
+ * A claim whose answer was lost is asked again under the same token: if the receipt carries it, the claim was won.
+ */
+import { claimDraft, handOver, lapsedDraft, ownerDraft } from '../core/drafts.js'
+import { keyReused, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
+import { type Draft, type Receipt, stamp, view } from '../core/receipt.js'
+import { type Decision, decide } from '../core/transitions.js'
+import type { Claimed, Swapped } from '../store.js'
+import { abandon } from './abandon.js'
+import { checkHeld } from './held-check.js'
+import { type Call, notice, type Room } from './room.js'
+import type { Settled } from './settled-cache.js'
+import { pause } from './timers.js'
+
+export type Acquired =
+  | { readonly kind: 'owned'; readonly receipt: Receipt }
+  | { readonly kind: 'settled'; readonly settled: Settled }
+
+/** Tries of a claim that the store does not answer, and the pause after the first. */
+const TRIES = 3
+const FIRST_PAUSE_MS = 25
+
+export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
+  const deadlineMs = room.timers.elapsedMs() + call.terms.waitMs
+  const first = claimDraft(call.address, call.fingerprint, call.terms, room.newToken())
+  for (;;) {
+    const joined = await joinRunning(room, call, deadlineMs)
+    if (joined) return { kind: 'settled', settled: joined }
+    const claimed = await claim(room, first)
+    if (claimed.won) {
+      const receipt = stamp(first, claimed.now, claimed.epoch)
+      changed(room, receipt, first)
+      return { kind: 'owned', receipt }
+    }
+    const acquired = await judge(room, call, first, claimed.found, claimed.now, deadlineMs)
+    if (acquired) return acquired
+  }
+}
+
+/** Duplicates in this process wait for the attempt that runs in it. */
+async function joinRunning(room: Room, call: Call, deadlineMs: number): Promise<Settled | undefined> {
+  const running = room.executions.find(call.id)
+  if (!running) return undefined
+  if (running.fingerprint !== call.fingerprint) throw conflict(room, running)
+  const how = await room.executions.join(call.id, deadlineMs)
+  if (how.kind === 'settled') return how.settled
+  if (how.kind === 'late') throw inFlight(room, running, running.leaseMs)
+  return undefined
+}
+
+/** Undefined: something has changed, so claim again. */
+async function judge<T>(
+  room: Room,
+  call: Call<T>,
+  first: Draft,
+  found: Receipt,
+  now: number,
+  deadlineMs: number,
+): Promise<Acquired | undefined> {
+  if (found.token === first.token && found.state === 'pending') return regain(room, found, now)
+  const decision = decide(found, call.fingerprint, call.terms.recovery, now)
+  switch (decision.kind) {
+    case 'conflict':
+      throw conflict(room, found)
+    case 'replay':
+      return { kind: 'settled', settled: room.cache.put(call.id, found, now) }
+    case 'in_flight':
+      if (room.executions.find(call.id)?.token === found.token) return undefined
+      if (await room.waiting.wait(found, now, deadlineMs)) return undefined
+      throw inFlight(room, found, decision.retryAfterMs)
+    case 'unknown':
+      await checkHeld(room, call, found)
+      return undefined
+    case 'move':
+      return move(room, decision, first, found)
+  }
+}
+
+async function move(
+  room: Room,
+  { row }: Extract<Decision, { kind: 'move' }>,
+  first: Draft,
+  found: Receipt,
+): Promise<Acquired | undefined> {
+  const expect = { token: found.token, state: found.state, until: found.until }
+  const next = row.to === 'pending' ? handOver(found, row, first) : lapsedDraft(found, row, { event: 'held' })
+  const swapped = await swapOrAskAgain(room, { expect, next })
+  if (!swapped?.done) return undefined
+  const receipt = stamp(next, swapped.now, swapped.epoch)
+  changed(room, receipt, next)
+  if (row.to === 'pending') return { kind: 'owned', receipt }
+  throw outcomeUnknown(view(receipt), `attempt ${receipt.attempt} ended without a word, and ${whyHeld(receipt)}`)
+}
+
+/** Ours, but the answer that said so was lost. Nothing has run yet; the lease may have run out meanwhile. */
+async function regain(room: Room, found: Receipt, now: number): Promise<Acquired | undefined> {
+  if (now < (found.until as number)) return { kind: 'owned', receipt: found }
+  const next = ownerDraft(found, 'renew', null)
+  const expect = { token: found.token, state: found.state, until: found.until }
+  const swapped = await swapOrAskAgain(room, { expect, next })
+  if (!swapped?.done) return undefined
+  return { kind: 'owned', receipt: stamp(next, swapped.now, swapped.epoch) }
+}
+
+async function claim(room: Room, draft: Draft): Promise<Claimed> {
+  const startMs = room.timers.elapsedMs()
+  for (let tried = 1; ; tried++) {
+    try {
+      const claimed = await room.commit.claim(draft)
+      room.telemetry.claimed(room.timers.elapsedMs() - startMs)
+      return claimed
+    } catch (error) {
+      room.telemetry.storeFailed()
+      if (tried < TRIES) {
+        await pause(room.timers, FIRST_PAUSE_MS * 4 ** (tried - 1))
+        continue
+      }
+      abandon(room, draft)
+      throw storeUnavailable('nothing was executed', error)
+    }
+  }
+}
+
+/** A swap that the store did not answer may have been made: the next claim finds our token, or not. */
+async function swapOrAskAgain(room: Room, change: Parameters<Room['commit']['swap']>[0]): Promise<Swapped | undefined> {
+  try {
+    return await room.commit.swap(change)
+  } catch {
+    room.telemetry.storeFailed()
+    return undefined
+  }
+}
+
+function changed(room: Room, receipt: Receipt, draft: Draft): void {
+  room.telemetry.decided(draft.audit.event, receipt.scope)
+  room.auditor.changed(receipt, draft.audit)
+}
+
+function conflict(room: Room, found: Receipt): Error {
+  notice(room, found, 'conflict')
+  return keyReused(view(found))
+}
+
+function inFlight(room: Room, found: Receipt, leftMs: number): Error {
+  notice(room, found, 'in_flight')
+  return retryInFlight(view(found), Math.max(1, Math.min(leftMs, 1_000)))
+}
+
+function whyHeld({ recovery, attempt, maxAttempts }: Receipt): string {
+  if (recovery === 'hold') return 'its policy is to hold for a person'
+  if (attempt >= maxAttempts) return `all ${maxAttempts} attempts are used up`
+  return 'this caller may not repeat it'
+}

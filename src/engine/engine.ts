@@ -1,0 +1,139 @@
+/**
+ * The only caller of a store. Puts the parts of one engine together, and lets nothing through before the store has
+ * been asked whether it is set up to keep its promises.
+ */
+import { randomUUID } from 'node:crypto'
+import { closed, storeUnavailable, unsafeStore } from '../core/errors.js'
+import type { Address, ReceiptView } from '../core/receipt.js'
+import type { AuditPage, AuditQuery, Looked, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
+import { type AuditSink, createAuditor } from './auditor.js'
+import { createExecutions } from './executions.js'
+import { createGroupCommit } from './group-commit.js'
+import { keepHouse, sweep, type Swept } from './housekeeping.js'
+import { createLeaseKeeper } from './lease-keeper.js'
+import { type Effect, once, type Once } from './once.js'
+import { replay } from './replay.js'
+import { resolve, type Resolution, type Resolver } from './resolve.js'
+import type { Call, Room } from './room.js'
+import { type CacheLimits, createSettledCache } from './settled-cache.js'
+import { createTelemetry } from './telemetry.js'
+import { realTimers, type Timers } from './timers.js'
+import { transact, type Work } from './transact.js'
+import { createWaitingRoom } from './waiting-room.js'
+
+export interface EngineOptions {
+  readonly cache: CacheLimits
+  readonly sinks: readonly AuditSink[]
+  /** 0: nothing is swept or purged in the background. */
+  readonly sweepEveryMs: number
+  readonly auditMs: number
+  readonly timers?: Timers | undefined
+  readonly newToken?: (() => string) | undefined
+}
+
+export interface Engine<Tx> {
+  once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
+  transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
+  look(addresses: readonly Address[]): Promise<Looked>
+  scan(query: ScanQuery): Promise<ScanPage>
+  audit(query: AuditQuery): Promise<AuditPage>
+  resolve(address: Address, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
+  sweep(): Promise<Swept>
+  check(): Promise<StoreReport>
+  close(): Promise<void>
+}
+
+export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engine<Tx> {
+  const timers = options.timers ?? realTimers
+  const room = furnish(store, options, timers)
+  const stopHousekeeping =
+    options.sweepEveryMs > 0 ? keepHouse(room, options.sweepEveryMs, options.auditMs) : undefined
+  let isReady = false
+  let readying: Promise<void> | undefined
+  let closing: Promise<void> | undefined
+
+  async function makeReady(): Promise<void> {
+    const report = await reading(() => store.check())
+    const errors = report.findings.filter(({ level }) => level === 'error')
+    if (errors.length > 0) throw unsafeStore(errors.map((e) => `${e.message} (${e.remedy})`).join('; '))
+    isReady = true
+  }
+
+  /** Before any claim. A store that could not answer is asked again by the next call. */
+  function ready(): Promise<void> {
+    if (closing) return Promise.reject(closed())
+    readying ??= makeReady().finally(() => {
+      readying = undefined
+    })
+    return readying
+  }
+
+  async function reading<T>(read: () => Promise<T>): Promise<T> {
+    if (closing) throw closed()
+    try {
+      return await read()
+    } catch (error) {
+      room.telemetry.storeFailed()
+      throw storeUnavailable('nothing was executed', error)
+    }
+  }
+
+  async function shut(): Promise<void> {
+    stopHousekeeping?.()
+    await room.executions.drained()
+    room.waiting.close()
+    await room.auditor.flush()
+    await store.close()
+  }
+
+  return {
+    async once(call, effect) {
+      const settled = closing ? undefined : room.cache.get(call.id)
+      if (settled) return replay(room, call, settled)
+      if (!isReady || closing) await ready()
+      return once(room, call, effect)
+    },
+    async transact(call, work) {
+      const settled = closing ? undefined : room.cache.get(call.id)
+      if (settled) return replay(room, call, settled)
+      if (!isReady || closing) await ready()
+      return transact(room, call, work)
+    },
+    look: (addresses) => reading(() => store.get(addresses)),
+    scan: (query) => reading(() => store.scan(query)),
+    async audit(query) {
+      await room.auditor.flush()
+      return reading(() => store.audit(query))
+    },
+    async resolve(address, resolution, resolver) {
+      await ready()
+      return resolve(room, address, resolution, resolver)
+    },
+    async sweep() {
+      await ready()
+      return reading(() => sweep(room, options.auditMs))
+    },
+    check: () => reading(() => store.check()),
+    close() {
+      closing ??= shut()
+      return closing
+    },
+  }
+}
+
+function furnish<Tx>(store: Store<Tx>, options: EngineOptions, timers: Timers): Room<Tx> {
+  const commit = createGroupCommit(store)
+  const telemetry = createTelemetry(store.name)
+  return {
+    store,
+    commit,
+    telemetry,
+    timers,
+    cache: createSettledCache(options.cache, timers),
+    executions: createExecutions(timers),
+    waiting: createWaitingRoom(store, commit, timers),
+    leases: createLeaseKeeper(timers),
+    auditor: createAuditor(store, options.sinks, timers, () => telemetry.storeFailed()),
+    newToken: options.newToken ?? randomUUID,
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * A held receipt, met by a caller who has a status check: the check may say what a person would have to find out.
+ * Returns when the receipt may have changed, and throws OUTCOME_UNKNOWN when it stays held.
+ */
+import { resolveDraft } from '../core/drafts.js'
+import { outcomeUnknown } from '../core/errors.js'
+import { encodeValue } from '../core/outcome.js'
+import { type Receipt, stamp, view } from '../core/receipt.js'
+import { askCheck, attemptOf } from './attempt.js'
+import type { Call, Room } from './room.js'
+
+export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
+  const { check } = call.terms
+  if (!check) throw outcomeUnknown(view(found), 'it is held until a person or a checker resolves it')
+  const answer = await askCheck(check, attemptOf(found, () => new AbortController().signal))
+  if (answer.found === 'unclear') throw outcomeUnknown(view(found), 'the status check could not tell')
+  const next = answer.found
+    ? resolveDraft(found, 'succeeded', encodeValue(answer.value, room.store.maxOutcome), 'check', 'found downstream')
+    : resolveDraft(found, 'released', null, 'check', 'not found downstream')
+  const swapped = await room.commit.swap({ expect: { token: found.token, state: 'unknown' }, next })
+  if (!swapped.done) return
+  room.telemetry.decided('resolved', found.scope)
+  room.auditor.changed(stamp(next, swapped.now, swapped.epoch), next.audit)
+}

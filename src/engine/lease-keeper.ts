@@ -1,0 +1,87 @@
+/**
+ * Keeps the leases of running attempts, all of them with one timer. A lease is renewed each third of its length,
+ * until the effect's time is up and not after: a hung effect is not renewed for ever. The renewals go out from
+ * the loop that the effect runs on, on purpose: a thread of its own would renew for a process that hangs.
+ * A loop that was blocked renews first thing when it is free again; the token decides whether that was in time.
+ */
+import type { Receipt } from '../core/receipt.js'
+import type { Timers } from './timers.js'
+
+export interface Kept {
+  readonly receipt: Receipt
+  readonly timeoutMs: number
+  /** Sends one renewal. False: the lease is lost. A rejection is tried again at the next turn. */
+  renew(): Promise<boolean>
+  onLost(): void
+  onTimeout(): void
+}
+
+export interface LeaseKeeper {
+  /** Returns what to call when the attempt has ended. */
+  keep(attempt: Kept): () => void
+}
+
+interface Lease {
+  readonly attempt: Kept
+  readonly endsMs: number
+  renewMs: number
+  renewing: boolean
+}
+
+/** Leases are renewed this many times within their length, so that one lost renewal does no harm. */
+const RENEWALS = 3
+
+export function createLeaseKeeper(timers: Timers): LeaseKeeper {
+  const leases = new Set<Lease>()
+  let armed: { readonly atMs: number; readonly disarm: () => void } | undefined
+
+  function arm(atMs: number): void {
+    if (armed && armed.atMs <= atMs) return
+    armed?.disarm()
+    armed = { atMs, disarm: timers.after(atMs - timers.elapsedMs(), turn) }
+  }
+
+  function turn(): void {
+    armed = undefined
+    const nowMs = timers.elapsedMs()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const lease of leases) {
+      if (nowMs >= lease.endsMs) {
+        leases.delete(lease)
+        lease.attempt.onTimeout()
+        continue
+      }
+      if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)
+      nextMs = Math.min(nextMs, lease.renewMs, lease.endsMs)
+    }
+    if (leases.size > 0) arm(nextMs)
+  }
+
+  async function renew(lease: Lease, nowMs: number): Promise<void> {
+    lease.renewing = true
+    lease.renewMs = nowMs + lease.attempt.receipt.leaseMs / RENEWALS
+    const kept = await lease.attempt.renew().catch(() => true)
+    lease.renewing = false
+    if (!kept && leases.delete(lease)) lease.attempt.onLost()
+  }
+
+  return {
+    keep(attempt) {
+      const nowMs = timers.elapsedMs()
+      const lease: Lease = {
+        attempt,
+        endsMs: nowMs + attempt.timeoutMs,
+        renewMs: nowMs + attempt.receipt.leaseMs / RENEWALS,
+        renewing: false,
+      }
+      leases.add(lease)
+      arm(Math.min(lease.renewMs, lease.endsMs))
+      return () => {
+        leases.delete(lease)
+        if (leases.size > 0 || !armed) return
+        armed.disarm()
+        armed = undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** A duplicate of a settled action gets the first result again: the same value, or the same refusal. */
+import { IbidError, keyReused } from '../core/errors.js'
+import { decodeOutcome, isPlainOutcome } from '../core/outcome.js'
+import { type ReceiptView, view } from '../core/receipt.js'
+import { copyPlain } from '../core/tagged.js'
+import type { Once } from './once.js'
+import { type Call, notice, type Room } from './room.js'
+import type { Settled } from './settled-cache.js'
+
+export function replay<T>(room: Room, call: Call<T>, settled: Settled): Once<T> {
+  const { receipt } = settled
+  if (receipt.fingerprint !== call.fingerprint) {
+    notice(room, receipt, 'conflict')
+    throw keyReused(view(receipt))
+  }
+  notice(room, receipt, 'dedup_hit')
+  settled.view ??= Object.freeze(view(receipt))
+  return { value: valueOf(settled, settled.view) as T, replayed: true, receipt: settled.view }
+}
+
+function valueOf(settled: Settled, receipt: ReceiptView): unknown {
+  if (settled.plain) return copyPlain(settled.plain.value)
+  const outcome = decodeOutcome(settled.outcome)
+  if (outcome.kind === 'error') throw Object.assign(outcome.error, { receipt })
+  if (outcome.kind === 'lost') {
+    throw new IbidError(`the effect succeeded, but what it returned was not kept: ${outcome.why}`, {
+      code: 'VALUE_NOT_RETAINED',
+      retriable: false,
+      action: 'do not repeat it: it is done. Look the result up downstream by its key',
+      receipt,
+      replayed: true,
+    })
+  }
+  if (!isPlainOutcome(settled.outcome)) return outcome.value
+  settled.plain = { value: outcome.value }
+  return copyPlain(outcome.value)
+}

@@ -1,0 +1,91 @@
+/** A person, or something that knows, says what happened to a held receipt. Who and why go on record. */
+import { resolveDraft } from '../core/drafts.js'
+import { IbidError, invalidIntent, Rejected } from '../core/errors.js'
+import { encodeError, encodeValue } from '../core/outcome.js'
+import { type Address, type Receipt, type ReceiptView, stamp, view } from '../core/receipt.js'
+import { conditionOf } from '../core/transitions.js'
+import { sweepOne } from './housekeeping.js'
+import type { Room } from './room.js'
+
+export type Resolution =
+  | { readonly as: 'succeeded'; readonly value?: unknown }
+  | { readonly as: 'failed'; readonly error: Rejected | { readonly code?: string; readonly message: string } }
+  /** It certainly did not happen: the same key may run again. */
+  | { readonly as: 'released' }
+
+export interface Resolver {
+  readonly by: string
+  readonly why: string
+}
+
+export async function resolve(
+  room: Room,
+  address: Address,
+  resolution: Resolution,
+  { by, why }: Resolver,
+): Promise<ReceiptView> {
+  named('by', by)
+  named('why', why)
+  const outcome = outcomeOf(resolution, room.store.maxOutcome)
+  const found = await findHeld(room, address)
+  const next = resolveDraft(found, resolution.as, outcome, by, why)
+  const expect = { token: found.token, state: found.state }
+  const swapped = await room.commit.swap({ expect, next })
+  if (!swapped.done) throw notHeld(address, 'it changed in this moment', view(found))
+  const receipt: Receipt = stamp(next, swapped.now, swapped.epoch)
+  room.telemetry.decided('resolved', receipt.scope)
+  room.auditor.changed(receipt, next.audit)
+  return view(receipt)
+}
+
+async function findHeld(room: Room, address: Address): Promise<Receipt> {
+  for (;;) {
+    const { receipt, now } = await room.commit.get(address)
+    if (!receipt) throw notHeld(address, 'there is no such receipt', undefined)
+    const condition = conditionOf(receipt, now)
+    if (condition === 'unknown') return receipt
+    // Lapsed under `hold` is held as well; only nobody has looked since.
+    if ((await sweepOne(room, receipt, now)) === undefined) {
+      throw notHeld(address, `it is ${condition}`, view(receipt))
+    }
+  }
+}
+
+function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
+  switch (resolution.as) {
+    case 'succeeded':
+      return encodeValue(resolution.value, maxOutcome)
+    case 'failed': {
+      const { error } = resolution
+      if (typeof error?.message !== 'string') {
+        throw invalidIntent('resolution.error has no message', 'give { as: "failed", error: { code, message } }')
+      }
+      const { code } = error
+      return encodeError(
+        error instanceof Rejected ? error : new Rejected(error.message, code === undefined ? {} : { code }),
+        maxOutcome,
+      )
+    }
+    case 'released':
+      return null
+    default:
+      throw invalidIntent(
+        'resolution.as is none of the three ends',
+        "give { as: 'succeeded', value }, { as: 'failed', error } or { as: 'released' }",
+      )
+  }
+}
+
+function named(field: string, value: unknown): void {
+  if (typeof value === 'string' && value.trim().length > 0 && value.length <= 1_000) return
+  throw invalidIntent(`${field} is not a text of 1 to 1000 characters`, `say ${field === 'by' ? 'who' : 'why'}: it goes on record`)
+}
+
+function notHeld(address: Address, why: string, receipt: ReceiptView | undefined): IbidError {
+  return new IbidError(`key ${JSON.stringify(address.key)} is not held: ${why}; nothing was changed`, {
+    code: 'NOT_HELD',
+    retriable: false,
+    action: 'look at the receipt again: only one whose outcome is unknown can be resolved',
+    receipt,
+  })
+}

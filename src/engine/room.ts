@@ -1,0 +1,39 @@
+/** What the parts of one engine share. Made once, in engine.ts. */
+import type { Address, Receipt } from '../core/receipt.js'
+import type { Terms } from '../core/policy.js'
+import type { Store } from '../store.js'
+import type { Auditor } from './auditor.js'
+import type { Executions } from './executions.js'
+import type { GroupCommit } from './group-commit.js'
+import type { LeaseKeeper } from './lease-keeper.js'
+import type { SettledCache } from './settled-cache.js'
+import type { Telemetry } from './telemetry.js'
+import type { Timers } from './timers.js'
+import type { WaitingRoom } from './waiting-room.js'
+
+export interface Room<Tx = unknown> {
+  readonly store: Store<Tx>
+  readonly commit: GroupCommit
+  readonly cache: SettledCache
+  readonly executions: Executions
+  readonly waiting: WaitingRoom
+  readonly leases: LeaseKeeper
+  readonly auditor: Auditor
+  readonly telemetry: Telemetry
+  readonly timers: Timers
+  readonly newToken: () => string
+}
+
+/** One call of `once` or `transact`, with everything about it read and checked. */
+export interface Call<T = unknown> {
+  readonly id: string
+  readonly address: Address
+  readonly fingerprint: string
+  readonly terms: Terms<T>
+}
+
+/** A decision that changed nothing goes to telemetry and the audit log together. */
+export function notice(room: Room, receipt: Receipt, event: 'dedup_hit' | 'in_flight' | 'conflict' | 'stale'): void {
+  room.telemetry.decided(event, receipt.scope)
+  room.auditor.noticed(receipt, { event })
+}

@@ -1,0 +1,83 @@
+/**
+ * The end of an attempt, written down. The effect has happened by now, so a store that does not answer is asked
+ * again until the lease is over; a swap that says no is looked into, because an earlier one whose answer was lost
+ * may have been made.
+ */
+import { ownerDraft, type OwnerEvent } from '../core/drafts.js'
+import { leaseLost, storeUnavailable } from '../core/errors.js'
+import { type Receipt, stamp, view } from '../core/receipt.js'
+import type { Swap } from '../store.js'
+import { notice, type Room } from './room.js'
+import { pause } from './timers.js'
+
+export interface Ending {
+  readonly event: Exclude<OwnerEvent, 'renew'>
+  readonly outcome: string | null
+  readonly why?: string
+}
+
+export interface Written {
+  readonly receipt: Receipt
+  readonly now: number
+}
+
+const FIRST_PAUSE_MS = 25
+const LONGEST_PAUSE_MS = 1_000
+const FEWEST_TRIES = 3
+
+/** Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written. */
+export async function settle(room: Room, receipt: Receipt, ending: Ending): Promise<Written> {
+  const written = await write(room, endingOf(receipt, ending), (error) => storeUnavailable(MEANING[ending.event], error))
+  if (written) return written
+  throw leaseLost(view(receipt))
+}
+
+export function endingOf(receipt: Receipt, { event, outcome, why }: Ending): Swap {
+  return { expect: { token: receipt.token, state: 'pending' }, next: ownerDraft(receipt, event, outcome, why) }
+}
+
+/** Undefined: the receipt belongs to somebody else now. */
+async function write(
+  room: Room,
+  change: Swap,
+  unavailable: (error: unknown) => Error,
+): Promise<Written | undefined> {
+  const stopMs = room.timers.elapsedMs() + change.next.leaseMs
+  let pauseMs = FIRST_PAUSE_MS
+  for (let tried = 1; ; tried++) {
+    try {
+      const swapped = await room.commit.swap(change)
+      if (!swapped.done) return await lookInto(room, change)
+      const receipt = stamp(change.next, swapped.now, swapped.epoch)
+      announce(room, receipt, change)
+      return { receipt, now: swapped.now }
+    } catch (error) {
+      room.telemetry.storeFailed()
+      if (tried >= FEWEST_TRIES && room.timers.elapsedMs() + pauseMs > stopMs) throw unavailable(error)
+    }
+    await pause(room.timers, pauseMs)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+}
+
+/** Is it as this change would have left it? Then an earlier try was made, and only its answer was lost. */
+export async function lookInto(room: Room, { expect, next }: Swap): Promise<Written | undefined> {
+  const { receipt, now } = await room.commit.get(next)
+  const ours = receipt?.token === expect.token
+  if (ours && receipt.state === next.state && receipt.outcome === next.outcome) return { receipt, now }
+  if (receipt) notice(room, receipt, 'stale')
+  return undefined
+}
+
+export function announce(room: Room, receipt: Receipt, { next }: Swap): void {
+  room.telemetry.decided(next.audit.event, receipt.scope)
+  room.auditor.changed(receipt, next.audit)
+}
+
+const MEANING: Readonly<Record<Ending['event'], string>> = {
+  succeed: 'the effect ran, but that could not be recorded: its key stays reserved, and the recovery policy decides',
+  fail: 'the effect was refused, but that could not be recorded: its key stays reserved until the lease lapses',
+  release: 'nothing happened, but the key could not be given back: it stays reserved until the lease lapses',
+  lapse: 'the effect failed, and its key stays reserved until the lease lapses',
+  doubt: 'it is not known whether the effect happened; its key stays reserved until the lease lapses',
+}

@@ -1,0 +1,30 @@
+/**
+ * The engine's only source of elapsed time. It never makes an instant out of it: instants are the store's.
+ * Tests and simulations put a virtual one in its place.
+ */
+import { performance } from 'node:perf_hooks'
+
+export interface Timers {
+  /** Milliseconds since some fixed moment; never goes backwards. */
+  elapsedMs(): number
+  /** Calls `fn` once, after `ms`. `background` timers do not keep the process alive. */
+  after(ms: number, fn: () => void, background?: 'background'): () => void
+}
+
+/** What setTimeout can count to; longer waits are cut and looked at again. */
+const LONGEST_MS = 2_147_000_000
+
+export const realTimers: Timers = {
+  elapsedMs: () => performance.now(),
+  after(ms, fn, background) {
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_MS))
+    if (background) timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+export function pause(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    timers.after(ms, resolve)
+  })
+}

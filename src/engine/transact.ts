@@ -1,0 +1,88 @@
+/**
+ * Effect and receipt in one transaction: claim by the normal path, then begin, the caller's writes, the settling
+ * swap, commit. A lost token rolls everything back. An attempt that did not settle did nothing, so its lapsed lease
+ * is always safe to run again, and nothing is ever held.
+ */
+import { IbidError, leaseLost } from '../core/errors.js'
+import { encodeValue } from '../core/outcome.js'
+import type { Attempt } from '../core/policy.js'
+import { type Receipt, stamp, view } from '../core/receipt.js'
+import type { Store } from '../store.js'
+import { acquire } from './acquire.js'
+import { underLease } from './attempt.js'
+import { type Once, remember, verdictOf } from './once.js'
+import { replay } from './replay.js'
+import type { Call, Room } from './room.js'
+import { announce, endingOf, lookInto, settle, type Written } from './settle.js'
+
+export type Work<Tx, T> = (tx: Tx, attempt: Attempt) => T | Promise<T>
+type Transact<Tx> = NonNullable<Store<Tx>['transact']>
+
+export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<Tx, T>): Promise<Once<T>> {
+  const begin = room.store.transact?.bind(room.store)
+  if (!begin) throw noTransactions(room.store.name)
+  const acquired = await acquire(room, call)
+  if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
+  const { receipt } = acquired
+  const execution = room.executions.start(call.id, receipt)
+  let written: Written | undefined
+  try {
+    const result = await room.telemetry.inSpan(receipt.scope, receipt.attempt, () =>
+      commitTogether(room, call, begin, receipt, work),
+    )
+    written = result.written
+    return { value: result.value, replayed: false, receipt: view(written.receipt) }
+  } finally {
+    execution.end(written && remember(room, call, written))
+  }
+}
+
+async function commitTogether<Tx, T>(
+  room: Room<Tx>,
+  call: Call<T>,
+  begin: Transact<Tx>,
+  receipt: Receipt,
+  work: Work<Tx, T>,
+): Promise<{ readonly value: T; readonly written: Written }> {
+  let asked: { readonly value: T; readonly change: ReturnType<typeof endingOf> } | undefined
+  try {
+    return await underLease(room, receipt, call.terms.timeoutMs, (attempt) =>
+      begin(async (tx, swap) => {
+        const value = await work(tx, attempt)
+        const outcome = encodeValue(value, room.store.maxOutcome)
+        const change = endingOf(receipt, { event: 'succeed', outcome })
+        const swapped = await swap(change)
+        if (!swapped.done) throw leaseLost(view(receipt))
+        asked = { value, change }
+        return { value, written: { receipt: stamp(change.next, swapped.now, swapped.epoch), now: swapped.now } }
+      }),
+    ).then((done) => {
+      announce(room, done.written.receipt, endingOf(receipt, { event: 'succeed', outcome: done.written.receipt.outcome }))
+      return done
+    })
+  } catch (error) {
+    // The commit itself may have been made although its answer was lost: the receipt knows.
+    const written = asked && (await lookInto(room, asked.change).catch(() => undefined))
+    if (asked && written) return { value: asked.value, written }
+    throw await rolledBack(room, receipt, error)
+  }
+}
+
+/** Nothing happened. Say so in the receipt as far as the store can be reached, and give the reason on. */
+async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise<unknown> {
+  if (error instanceof IbidError && (error.code === 'LEASE_LOST' || error.code === 'UPSTREAM_TIMEOUT')) return error
+  const verdict = verdictOf<never>(error, room.store.maxOutcome)
+  const ending = verdict?.ending ?? { event: 'release' as const, outcome: null, why: 'rolled back' }
+  const written = await settle(room, receipt, ending)
+  if (!verdict) return error
+  return Promise.resolve(verdict.answer(view(written.receipt))).catch((reason: unknown) => reason)
+}
+
+function noTransactions(store: string): IbidError {
+  return new IbidError(`the ${store} store has no transactions that an effect could share; nothing was executed`, {
+    code: 'INVALID_INTENT',
+    retriable: false,
+    action: 'use once() with a recovery policy, or a store with transactions: sqlite, postgres',
+  })
+}
+

@@ -1,0 +1,181 @@
+/**
+ * `createIbid`: the front door. Reads and checks what a caller gives (intent, policy, settings), makes a call of it
+ * for the engine, and shows receipts the way the world may see them.
+ */
+import type { AuditEvent } from './core/audit.js'
+import { type Duration, toMs } from './core/duration.js'
+import { invalidIntent, type Rejected } from './core/errors.js'
+import { checkAddress } from './core/intent.js'
+import { decodeOutcome } from './core/outcome.js'
+import { type Policy, readPolicy, type Terms } from './core/policy.js'
+import { type Address, addressId, type Receipt, type ReceiptView, type State, view } from './core/receipt.js'
+import { conditionOf } from './core/transitions.js'
+import type { AuditSink } from './engine/auditor.js'
+import { createEngine } from './engine/engine.js'
+import type { Swept } from './engine/housekeeping.js'
+import type { Effect, Once } from './engine/once.js'
+import type { Resolution, Resolver } from './engine/resolve.js'
+import type { Call } from './engine/room.js'
+import type { Timers } from './engine/timers.js'
+import type { Work } from './engine/transact.js'
+import { fingerprint } from './key/fingerprint.js'
+import type { Identity } from './key/identity.js'
+import type { Store, StoreReport } from './store.js'
+
+export interface IbidOptions<Tx = unknown> {
+  readonly store: Store<Tx>
+  /** For programs with a single tenant. Without it every intent must name its own. */
+  readonly tenant?: string
+  /** What holds where a call declares nothing else. */
+  readonly policy?: Policy
+  /** Settled receipts kept in memory for replays; false: none. */
+  readonly cache?: { readonly maxEntries?: number; readonly maxCharacters?: number } | false
+  /** Where decisions go besides the store's own audit log. */
+  readonly audit?: AuditSink | readonly AuditSink[]
+  /** Sweeping and forgetting in the background, every minute; false: only when `sweep()` is called. */
+  readonly housekeeping?: { readonly every?: Duration } | false
+  /** How long the audit log is kept. Default 30 days. */
+  readonly auditWindow?: Duration
+  /** For tests and simulations. */
+  readonly timers?: Timers
+  readonly newToken?: () => string
+}
+
+/** Where a receipt is; `tenant` may be left out where createIbid was given one. */
+export interface Where {
+  readonly tenant?: string | undefined
+  readonly scope: string
+  readonly key: string
+}
+
+/** What somebody wants done once. */
+export interface Intent extends Where {
+  readonly payload?: unknown
+  /** Which part of the payload says what is meant: see `ibid/key`. */
+  readonly identity?: Identity
+}
+
+export interface ListQuery {
+  readonly tenant?: string | undefined
+  readonly scope?: string | undefined
+  readonly key?: string | undefined
+  readonly state?: State | readonly State[] | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export type ReceiptDetail = ReceiptView & {
+  /** What a succeeded one returned, where that was kept. */
+  readonly value?: unknown
+  /** Why a failed one was refused. */
+  readonly error?: Rejected
+}
+
+export interface Ibid<Tx = unknown> {
+  /** Run `effect` once for this intent; after that, give its result again. */
+  once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>): Promise<Once<T>>
+  /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
+  transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
+  get(where: Where): Promise<ReceiptDetail | undefined>
+  list(query?: ListQuery): Promise<{ readonly receipts: readonly ReceiptView[]; readonly cursor?: string | undefined }>
+  /** Every decision about one receipt, oldest first. */
+  history(where: Where): Promise<readonly AuditEvent[]>
+  /** Say what happened to a receipt whose outcome is unknown. */
+  resolve(where: Where, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
+  sweep(): Promise<Swept>
+  check(): Promise<StoreReport>
+  /** Waits for what is running, then closes the store. */
+  close(): Promise<void>
+}
+
+/** A transaction that did not commit did nothing: there is no recovery to choose. */
+export type TransactPolicy = Omit<Policy, 'recovery' | 'maxAttempts'>
+
+const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
+const PAGE = { default: 100, most: 1_000 }
+
+export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
+  if (typeof options?.store?.claim !== 'function') {
+    throw invalidIntent('createIbid got no store', "give it one: createIbid({ store: sqliteStore('ibid.db') })")
+  }
+  if (options.tenant !== undefined) checkAddress({ tenant: options.tenant, scope: 'scope', key: 'key' })
+  const defaults = options.policy
+  readPolicy(defaults)
+  const engine = createEngine(options.store, {
+    cache: options.cache === false ? { maxEntries: 0, maxCharacters: 0 } : { ...CACHE, ...options.cache },
+    sinks: options.audit === undefined ? [] : [options.audit].flat(),
+    sweepEveryMs:
+      options.housekeeping === false ? 0 : toMs(options.housekeeping?.every ?? '1m', 'housekeeping.every'),
+    auditMs: toMs(options.auditWindow ?? '30d', 'auditWindow'),
+    timers: options.timers,
+    newToken: options.newToken,
+  })
+
+  function addressOf({ tenant = options.tenant, scope, key }: Where): Address {
+    const address = { tenant: tenant as string, scope, key }
+    checkAddress(address)
+    return address
+  }
+
+  function callOf<T>(intent: Intent, terms: Terms<T>): Call<T> {
+    const address = addressOf(intent)
+    return { id: addressId(address), address, fingerprint: fingerprint(intent.payload, intent.identity), terms }
+  }
+
+  function termsOf<T>(policy: Policy<T> | undefined): Terms<T> {
+    return readPolicy(defaults === undefined ? policy : { ...(defaults as Policy<T>), ...policy })
+  }
+
+  return {
+    async once(intent, effect, policy) {
+      return engine.once(callOf(intent, termsOf(policy)), effect)
+    },
+    async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
+      const terms: Terms<T> = { ...termsOf<T>(policy as Policy<T>), recovery: 'atomic', check: undefined }
+      return engine.transact(callOf(intent, terms), work)
+    },
+    async get(where) {
+      const { now, receipts } = await engine.look([addressOf(where)])
+      const receipt = receipts[0]
+      return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
+    },
+    async list(query = {}) {
+      const { tenant = options.tenant, scope, key, state, cursor } = query
+      const limit = pageSize(query.limit)
+      const states = state === undefined ? undefined : [state].flat()
+      const page = await engine.scan({ tenant, scope, key, states, limit, cursor })
+      const live = page.receipts.filter((receipt) => conditionOf(receipt, page.now) !== 'expired')
+      return { receipts: live.map(view), cursor: page.cursor }
+    },
+    async history(where) {
+      const events: AuditEvent[] = []
+      const address = addressOf(where)
+      let cursor: string | undefined
+      for (;;) {
+        const page = await engine.audit({ ...address, limit: PAGE.most, cursor })
+        events.push(...page.events)
+        if (page.events.length < PAGE.most) return events
+        cursor = page.cursor
+      }
+    },
+    async resolve(where, resolution, resolver) {
+      return engine.resolve(addressOf(where), resolution, resolver)
+    },
+    sweep: () => engine.sweep(),
+    check: () => engine.check(),
+    close: () => engine.close(),
+  }
+}
+
+function pageSize(limit: number = PAGE.default): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE.most) return limit
+  throw invalidIntent(`limit is ${String(limit)}`, `give limit a whole number from 1 to ${PAGE.most}`)
+}
+
+function detail(receipt: Receipt): ReceiptDetail {
+  const seen = view(receipt)
+  if (receipt.outcome === null) return seen
+  const outcome = decodeOutcome(receipt.outcome)
+  if (outcome.kind === 'value') return { ...seen, value: outcome.value }
+  return outcome.kind === 'error' ? { ...seen, error: outcome.error } : seen
+}
