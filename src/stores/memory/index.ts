@@ -101,7 +101,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
       const after = Number(query.cursor ?? 0)
       const rest = tables.log.filter(({ serial, event }) => serial > after && isAbout(event, query))
       const page = rest.slice(0, query.limit)
-      return { events: page.map(({ event }) => event), cursor: page.at(-1)?.serial.toString() ?? query.cursor }
+      return {
+        events: page.map(({ event }) => event),
+        cursor: page.at(-1)?.serial.toString() ?? query.cursor,
+      }
     },
 
     async check() {
@@ -132,7 +135,8 @@ function report(receipts: number): StoreReport {
       {
         level: 'warning',
         code: 'NOT_DURABLE',
-        message: 'receipts live in the memory of one process: another process does not see them, and they end with it',
+        message:
+          'receipts live in the memory of one process: another process does not see them, and they end with it',
         remedy: 'use it in tests; in production use a store that survives a restart, such as sqliteStore',
       },
     ],

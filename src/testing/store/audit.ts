@@ -1,0 +1,182 @@
+/** Audit: a note is written with its change and only with it; the log is read in order and can be followed. */
+import type { AuditEvent } from '../../core/audit.js'
+import type { Address, Receipt } from '../../core/receipt.js'
+import type { Store } from '../../store.js'
+import { found, nowOf } from './bench.js'
+import { addressOf } from './claim.js'
+import { change, draft, put, swapped } from './drafts.js'
+import { holds, same } from './expect.js'
+import { subject } from './suite.js'
+
+export const audit = subject('audit', {
+  '[R50] writes the note of a claim with the claim': async ({ store }) => {
+    const why = 'because "it" said so: \u{1F600}\n\\ %'
+    const stored = await put(store, { audit: { event: 'claimed', by: "o'brien", why } })
+    const expected = eventFor(stored, { event: 'claimed', by: "o'brien", why })
+    same(
+      await events(store, addressOf(stored)),
+      [expected],
+      'a claim that is won must leave its note, as it is',
+    )
+  },
+
+  '[R50] writes the note of a swap with the swap': async ({ store }) => {
+    const first = await put(store)
+    await swapped(
+      store,
+      change(first, 'pending', { epoch: null, attempt: 2, audit: { event: 'takeover', by: 'sweeper' } }),
+    )
+    const second = await found(store, first)
+    await swapped(store, change(second, 'unknown', { forMs: null, audit: { event: 'held' } }))
+    const third = await found(store, first)
+    const expected = [
+      eventFor(first, { event: 'claimed' }),
+      eventFor(second, { event: 'takeover', by: 'sweeper' }),
+      eventFor(third, { event: 'held' }),
+    ]
+    same(
+      await events(store, addressOf(first)),
+      expected,
+      'every swap that is made must leave its note, in order',
+    )
+  },
+
+  '[R50] writes no note of what was not done': async ({ store }) => {
+    const stored = await put(store)
+    await store.claim([draft({ ...addressOf(stored), audit: { event: 'claimed', by: 'loser' } })])
+    await store.swap([{ ...change(stored, 'failed'), expect: { token: 'wrong', state: 'pending' } }])
+    await store.swap([{ ...change(stored, 'failed'), expect: { token: stored.token, state: 'unknown' } }])
+    const absent = draft()
+    await store.swap([{ expect: { token: absent.token, state: 'pending' }, next: absent }])
+    same(
+      (await events(store, {})).length,
+      1,
+      'a claim that is lost and a swap that is not made must leave no note',
+    )
+  },
+
+  '[R50] records decisions that changed nothing': async ({ store }) => {
+    const stored = await put(store)
+    const hit = { ...eventFor(stored, { event: 'dedup_hit', why: 'same' }), at: 0, count: 17 }
+    const conflict = {
+      ...eventFor(stored, { event: 'conflict', by: 'x' }),
+      at: 4e15,
+      state: null,
+      fingerprint: 'other',
+    }
+    const before = await nowOf(store)
+    await store.record([hit])
+    await store.record([conflict])
+    await store.record([])
+    const after = await nowOf(store)
+    const [, first, second, ...more] = await events(store, addressOf(stored))
+    holds(
+      first !== undefined && second !== undefined && more.length === 0,
+      'a store must append what is recorded',
+    )
+    same(
+      [
+        { ...first, at: 0 },
+        { ...second, at: 4e15 },
+      ],
+      [hit, conflict],
+      'recorded events must be kept as they are',
+    )
+    const inside = [first, second].every(({ at }) => at >= before && at <= after)
+    holds(inside, "the time of a recorded event must be the store's")
+    same(await found(store, stored), stored, 'recording must not touch a receipt')
+  },
+
+  'filters by tenant, scope and key': async ({ store }) => {
+    const all: Receipt[] = []
+    for (const tenant of ['a', 'b']) {
+      for (const scope of ['s', 't']) {
+        for (const key of ['1', '2']) all.push(await put(store, { tenant, scope, key }))
+      }
+    }
+    for (const query of [
+      {},
+      { tenant: 'a' },
+      { tenant: 'b', scope: 's' },
+      { tenant: 'b', scope: 't', key: '2' },
+      { key: '1' },
+    ]) {
+      const expected = all.filter((receipt) =>
+        Object.entries(query).every(([part, name]) => receipt[part as 'key'] === name),
+      )
+      const listed = (await events(store, query, 3)).map(addressOf)
+      same(listed, expected.map(addressOf), `the log must be filtered by address: ${JSON.stringify(query)}`)
+    }
+  },
+
+  'gives the log oldest first, each event once, and lets a reader follow it': async ({ store }) => {
+    const keys: string[] = []
+    for (let i = 0; i < 11; i++) keys.push((await put(store)).key)
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < 4; page++) {
+      const read = await store.audit({ limit: 4, cursor })
+      holds(read.events.length <= 4, 'a page must not be longer than its limit')
+      seen.push(...read.events.map(({ key }) => key))
+      cursor = read.cursor
+    }
+    same(seen, keys, 'the log must be oldest first, each event once')
+    const later = [(await put(store)).key, (await put(store)).key]
+    const followed = await store.audit({ limit: 10, cursor })
+    same(
+      followed.events.map(({ key }) => key),
+      later,
+      'the cursor of the last page must lead to what came after it',
+    )
+  },
+
+  'lets a reader follow the log while others write': async ({ store }) => {
+    const wanted = Array.from({ length: 120 }, () => draft())
+    let writing = true
+    const writers = Promise.all(
+      [0, 1, 2, 3].map(async (lane) => {
+        for (let i = lane; i < wanted.length; i += 8) {
+          await store.claim([wanted[i], wanted[i + 4]].filter((one) => one !== undefined))
+        }
+      }),
+    ).finally(() => (writing = false))
+    const seen: string[] = []
+    let cursor: string | undefined
+    for (let idle = 0; idle < 2;) {
+      const wasWriting = writing
+      const page = await store.audit({ limit: 7, cursor })
+      seen.push(...page.events.map(({ key }) => key))
+      cursor = page.cursor
+      if (page.events.length === 0 && !wasWriting) idle++
+      else await new Promise(setImmediate)
+    }
+    await writers
+    same(
+      seen.toSorted(),
+      wanted.map(({ key }) => key).toSorted(),
+      'a reader who follows the log must miss nothing',
+    )
+  },
+})
+
+/** The whole log, page by page. */
+export async function events(
+  store: Store,
+  query: Partial<Address>,
+  limit = 50,
+): Promise<readonly AuditEvent[]> {
+  const all: AuditEvent[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < 1_000; page++) {
+    const read = await store.audit({ ...query, limit, cursor })
+    if (read.events.length === 0) return all
+    all.push(...read.events)
+    cursor = read.cursor
+  }
+  holds(false, 'the audit log must come to an end: a thousand pages, and still events')
+}
+
+function eventFor(receipt: Receipt, note: Pick<AuditEvent, 'event' | 'by' | 'why'>): AuditEvent {
+  const { at, state, epoch, attempt, fingerprint } = receipt
+  return { ...addressOf(receipt), ...note, at, state, epoch, attempt, fingerprint, count: 1 }
+}
