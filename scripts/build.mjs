@@ -1,0 +1,23 @@
+/**
+ * Builds dist/ with plain tsc, then removes what no source file stands for any more. dist/ is never emptied
+ * first: programs that are running from it keep running.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+
+const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (existsSync(join(root, 'dist'))) {
+  for (const file of readdirSync(join(root, 'dist'), { recursive: true })) {
+    const stem = file.replace(/(\.d\.ts|\.js)$/, '')
+    if (stem !== file && !existsSync(join(root, 'src', `${stem}.ts`))) rmSync(join(root, 'dist', file))
+  }
+}
+process.exit(status ?? 1)

@@ -1,0 +1,41 @@
+/** What a test run left behind, read for the summary: vitest's report, and what the tests counted themselves. */
+import { existsSync, readFileSync } from 'node:fs'
+import { isAbsolute, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { root } from './install.mjs'
+import { numbersIn, statements } from './requirements.mjs'
+
+/** Counts by test. A file that could not even be loaded counts as one failed test. */
+export function readRun(file) {
+  const run = { passed: 0, failed: [], skipped: [], provenBy: new Map() }
+  if (!existsSync(file))
+    return { ...run, failed: ['vitest left no report: it did not get as far as the tests'] }
+  for (const { name, status, assertionResults } of JSON.parse(readFileSync(file, 'utf8')).testResults) {
+    const path = isAbsolute(name) ? relative(fileURLToPath(root), name) : name
+    if (status === 'failed' && !assertionResults.some((test) => test.status === 'failed')) {
+      run.failed.push(`${path} (the file itself)`)
+    }
+    for (const test of assertionResults) {
+      if (test.status === 'passed') {
+        run.passed++
+        for (const number of numbersIn(test.fullName)) run.provenBy.set(number, test.fullName)
+      } else (test.status === 'failed' ? run.failed : run.skipped).push(`${path} › ${test.fullName}`)
+    }
+  }
+  return run
+}
+
+/** Requirements for which no test ran and passed. */
+export function unproven({ provenBy }) {
+  return Object.keys(statements()).filter((number) => !provenBy.has(number))
+}
+
+/** Lines of JSON, each `{ name: count }`, summed by name. Tests append to it from many processes. */
+export function readTally(file) {
+  const sums = { processes: 0, kills: 0, interleavings: 0 }
+  if (!existsSync(file)) return {}
+  for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+    for (const [name, count] of Object.entries(JSON.parse(line))) sums[name] = (sums[name] ?? 0) + count
+  }
+  return sums
+}

@@ -1,0 +1,12 @@
+/** `npm start`: from a fresh clone to a running example. */
+import { spawnSync } from 'node:child_process'
+import { ensureInstalled, root } from './install.mjs'
+
+ensureInstalled()
+for (const script of ['scripts/build.mjs', 'examples/sunday.mjs']) {
+  const { status, signal } = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`node ${script} ended with ${signal ?? status}`)
+    process.exit(status || 1)
+  }
+}

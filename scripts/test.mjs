@@ -1,0 +1,61 @@
+/**
+ * `npm test`: everything that has to hold, from a fresh clone on. A stage that fails does not stop the
+ * ones after it, so that one run shows everything. The last line counts tests and static checks together.
+ */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ensureInstalled, root } from './install.mjs'
+import { runQuiet, runShown, seconds } from './stage.mjs'
+import { readRun, readTally, unproven } from './results.mjs'
+
+ensureInstalled()
+
+const reports = fileURLToPath(new URL('reports/', root))
+mkdirSync(reports, { recursive: true })
+const report = `${reports}vitest.json`
+const tally = process.env['IBID_TEST_TALLY'] ?? `${reports}tally.jsonl`
+for (const leftover of [report, tally]) rmSync(leftover, { force: true })
+const { name, version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+const tarball = `${reports}${name}-${version}.tgz`
+const started = performance.now()
+
+/** The order matters in two places: type checks and tests that import 'ibid' read dist/. */
+const stages = [
+  await runQuiet('build', ['node', 'scripts/build.mjs']),
+  await runQuiet('format', ['oxfmt', '--check']),
+  await runQuiet('lint', ['oxlint']),
+  await runQuiet('types', ['tsc', '-p', 'tsconfig.json']),
+  await runQuiet('pack', ['npm', 'pack', '--ignore-scripts', '--pack-destination', reports]),
+  await runQuiet('publint', ['publint', '--strict', tarball]),
+  await runQuiet('attw', ['attw', '--profile', 'esm-only', tarball]),
+  await runQuiet('dead code', ['knip']),
+]
+const vitest = await runShown('tests', ['vitest', 'run', '--coverage'], { IBID_TEST_TALLY: tally })
+const run = readRun(report)
+
+const checks = stages.map(({ name, ok }) => ({ name, ok }))
+// With all tests green, vitest still fails on a coverage threshold or on an error outside of any test.
+if (run.failed.length === 0) checks.push({ name: 'coverage, and no error outside of a test', ok: vitest.ok })
+const missing = unproven(run)
+checks.push({ name: 'requirements proven', ok: missing.length === 0 })
+
+const red = checks.filter(({ ok }) => !ok)
+const failed = red.length + run.failed.length
+const passed = checks.length - red.length + run.passed
+
+console.log('\nSummary')
+console.log(`  tests       ${run.passed} passed, ${run.failed.length} failed, ${run.skipped.length} skipped`)
+console.log(`  checks      ${checks.length - red.length} passed, ${red.length} failed`)
+const counted = Object.entries(readTally(tally)).map(
+  ([name, count]) => `${name} ${count.toLocaleString('en')}`,
+)
+console.log(`  in tests    ${counted.join(', ') || 'no processes, kills or interleavings were counted'}`)
+const times = [...stages, vitest].map(({ name, ms }) => `${name} ${seconds(ms)}`)
+console.log(`  duration    ${seconds(performance.now() - started)}: ${times.join(', ')}`)
+for (const name of run.skipped) console.log(`  skipped     ${name}`)
+for (const { name } of red) console.log(`  FAILED      ${name}`)
+if (missing.length > 0)
+  console.log(`  unproven    ${missing.join(', ')}: no test with that number ran and passed`)
+for (const name of run.failed) console.log(`  FAILED      ${name}`)
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1

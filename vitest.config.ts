@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Tests start and kill processes, and load native modules: threads would share too much.
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Real servers for the stores that need one are brought up here, once for the whole run.
+    globalSetup: [],
+    reporters: ['default', ['json', { outputFile: 'reports/vitest.json' }]],
+    coverage: {
+      provider: 'v8',
+      include: ['src/core/**', 'src/key/**'],
+      reporter: ['text', 'json-summary'],
+      reportOnFailure: true,
+      thresholds: { 'src/core/**': { branches: 100 }, 'src/key/**': { branches: 100 } },
+    },
+  },
+})
