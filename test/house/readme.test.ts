@@ -76,6 +76,16 @@ describe('README.md', () => {
     expect(first?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(LONGEST_FIRST)
   })
 
+  test('writes its code in blocks that are run: ts or js', () => {
+    const fences = [...read('README.md').matchAll(/^```(\w+)/gm)].map(([, language = '']) => language)
+    expect(fences.filter((language) => /^(typescript|javascript|[mc]?[tj]sx?)$/.test(language))).toEqual(
+      blocks.map(({ language }) => language),
+    )
+    // Whatever tsc says that is not about a block is about all of them.
+    const others = checked.stdout.split('\n').filter((line) => !/^(block\d+\.ts\(|\s|$)/.test(line))
+    expect(blocks.some(({ language }) => language === 'ts') ? others : []).toEqual([])
+  })
+
   test.each(blocks.filter((block) => block.language === 'ts'))('$title type-checks', ({ file }) => {
     const errors = checked.stdout.split('\n').filter((line) => line.startsWith(`${file}(`))
     expect(errors).toEqual([])
