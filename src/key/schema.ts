@@ -1,0 +1,64 @@
+/**
+ * Identity from a JSON Schema: a property marked `non_idempotent: true` does not count. The payload is followed
+ * through the schema, so recursive schemas work. A mark in `allOf` or behind a `$ref` counts; among the branches of
+ * `anyOf` and `oneOf` it counts only when every branch that describes the property, `null` aside, carries it:
+ * in doubt a field stays in, and two payloads are kept apart.
+ */
+import { invalidIntent } from '../core/errors.js'
+import type { Lens } from './lens.js'
+import { emptyNode, readSchema, type SchemaNode } from './schema-node.js'
+
+type Pick = (node: SchemaNode) => SchemaNode | undefined
+
+export function schemaLens(schema: unknown, field: string): Lens {
+  const root = readSchema(schema, field)
+  if (!isMarked(root)) return lensOf(root)
+  throw invalidIntent(
+    `${field} is marked non_idempotent as a whole, so that all payloads would be one`,
+    'mark the properties that a retry may change, not the whole',
+  )
+}
+
+function lensOf(node: SchemaNode): Lens {
+  const view = (found: SchemaNode | undefined): Lens | boolean => {
+    if (found === undefined) return true
+    return isMarked(found) ? false : lensOf(found)
+  }
+  return {
+    member: (name) => view(step(node, (at) => memberOf(at, name))),
+    item: (index) => view(step(node, (at) => at.prefix[index] ?? at.rest)),
+    leaf: true,
+  }
+}
+
+function isMarked(node: SchemaNode): boolean {
+  return node.mark || node.all.some(isMarked) || node.any.some(allMarked)
+}
+
+function allMarked(branches: readonly SchemaNode[]): boolean {
+  const telling = branches.filter((branch) => !branch.isNull)
+  return telling.length > 0 && telling.every(isMarked)
+}
+
+/** What the schemas that apply at `node` say, taken together, of a member or an item. */
+function step(node: SchemaNode, pick: Pick): SchemaNode | undefined {
+  const found = present([pick(node), ...node.all.map((part) => step(part, pick))])
+  for (const branches of node.any) {
+    const described = present(branches.map((branch) => step(branch, pick)))
+    if (described.length > 0) found.push({ ...emptyNode(false), any: [described] })
+  }
+  return together(found)
+}
+
+function memberOf(node: SchemaNode, name: string): SchemaNode | undefined {
+  const matching = node.patterns.filter(([pattern]) => pattern.test(name)).map(([, found]) => found)
+  return together(present([node.properties.get(name), ...matching])) ?? node.additional
+}
+
+function together(nodes: readonly SchemaNode[]): SchemaNode | undefined {
+  return nodes.length <= 1 ? nodes[0] : { ...emptyNode(false), all: [...nodes] }
+}
+
+function present(nodes: readonly (SchemaNode | undefined)[]): SchemaNode[] {
+  return nodes.filter((node) => node !== undefined)
+}
