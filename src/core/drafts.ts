@@ -4,22 +4,29 @@
  */
 import type { AuditName, AuditNote } from './audit.js'
 import type { Terms } from './policy.js'
-import type { Address, Draft, Receipt, Recovery, State } from './receipt.js'
+import type { Address, Draft, Receipt, State } from './receipt.js'
 import { type Event, findRow, type Row } from './transitions.js'
+
+// Drafts are written out member by member: on the hot path a spread costs more than the store's whole insert.
 
 /** A first claim. */
 export function claimDraft(address: Address, fingerprint: string, terms: Terms, token: string): Draft {
-  const { leaseMs, windowMs, maxAttempts, recovery } = terms
-  const { tenant, scope, key } = address
-  const content = { tenant, scope, key, fingerprint, token, maxAttempts, recovery, leaseMs, windowMs }
   return {
-    ...content,
+    tenant: address.tenant,
+    scope: address.scope,
+    key: address.key,
+    fingerprint,
     state: 'pending',
+    token,
     attempt: 1,
+    maxAttempts: terms.maxAttempts,
+    recovery: terms.recovery,
+    leaseMs: terms.leaseMs,
+    windowMs: terms.windowMs,
     outcome: null,
     epoch: null,
     createdAt: null,
-    forMs: leaseMs,
+    forMs: terms.leaseMs,
     audit: CLAIMED,
   }
 }
@@ -57,16 +64,30 @@ export function resolveDraft(
 }
 
 function moved(
-  { tenant, scope, key, fingerprint, token, attempt, maxAttempts, ...rest }: Receipt,
+  receipt: Receipt,
   state: State,
   forMs: number | null,
   outcome: string | null,
   audit: AuditNote,
 ): Draft {
-  const { leaseMs, windowMs, epoch, createdAt } = rest
-  const recovery: Recovery = rest.recovery
-  const content = { tenant, scope, key, fingerprint, token, attempt, maxAttempts, recovery, leaseMs, windowMs }
-  return { ...content, state, outcome, epoch, createdAt, forMs, audit }
+  return {
+    tenant: receipt.tenant,
+    scope: receipt.scope,
+    key: receipt.key,
+    fingerprint: receipt.fingerprint,
+    state,
+    token: receipt.token,
+    attempt: receipt.attempt,
+    maxAttempts: receipt.maxAttempts,
+    recovery: receipt.recovery,
+    leaseMs: receipt.leaseMs,
+    windowMs: receipt.windowMs,
+    outcome,
+    epoch: receipt.epoch,
+    createdAt: receipt.createdAt,
+    forMs,
+    audit,
+  }
 }
 
 const CLAIMED: AuditNote = { event: 'claimed' }

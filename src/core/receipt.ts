@@ -64,22 +64,25 @@ export type ReceiptView = Omit<Receipt, 'token' | 'outcome'>
 
 /** The receipt that a draft becomes when it is written at `now` over one whose epoch was `lastEpoch`. */
 export function stamp(draft: Draft, now: number, lastEpoch: number): Receipt {
-  const { tenant, scope, key, fingerprint, state, token, attempt, maxAttempts } = draft
-  const { recovery, leaseMs, windowMs, outcome } = draft
+  return asWritten(draft, now, draft.epoch ?? nextEpoch(now, lastEpoch))
+}
+
+/** The receipt that a draft became, when the store has said at what time and under which epoch. */
+export function asWritten(draft: Draft, now: number, epoch: number): Receipt {
   return {
-    tenant,
-    scope,
-    key,
-    fingerprint,
-    state,
-    token,
-    attempt,
-    maxAttempts,
-    recovery,
-    leaseMs,
-    windowMs,
-    outcome,
-    epoch: draft.epoch ?? nextEpoch(now, lastEpoch),
+    tenant: draft.tenant,
+    scope: draft.scope,
+    key: draft.key,
+    fingerprint: draft.fingerprint,
+    state: draft.state,
+    token: draft.token,
+    attempt: draft.attempt,
+    maxAttempts: draft.maxAttempts,
+    recovery: draft.recovery,
+    leaseMs: draft.leaseMs,
+    windowMs: draft.windowMs,
+    outcome: draft.outcome,
+    epoch,
     createdAt: draft.createdAt ?? now,
     at: now,
     until: draft.forMs === null ? null : now + draft.forMs,
@@ -92,8 +95,22 @@ export function nextEpoch(now: number, lastEpoch: number): number {
 }
 
 export function view(receipt: Receipt): ReceiptView {
-  const { token: _token, outcome: _outcome, ...rest } = receipt
-  return rest
+  return {
+    tenant: receipt.tenant,
+    scope: receipt.scope,
+    key: receipt.key,
+    fingerprint: receipt.fingerprint,
+    state: receipt.state,
+    attempt: receipt.attempt,
+    maxAttempts: receipt.maxAttempts,
+    recovery: receipt.recovery,
+    leaseMs: receipt.leaseMs,
+    windowMs: receipt.windowMs,
+    epoch: receipt.epoch,
+    createdAt: receipt.createdAt,
+    at: receipt.at,
+    until: receipt.until,
+  }
 }
 
 /** One string per address that no other address has: the parts cannot run into each other. */

@@ -5,7 +5,7 @@
  */
 import { claimDraft, handOver, lapsedDraft, ownerDraft } from '../core/drafts.js'
 import { keyReused, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
-import { type Draft, type Receipt, stamp, view } from '../core/receipt.js'
+import { type Draft, type Receipt, asWritten, view } from '../core/receipt.js'
 import { type Decision, decide } from '../core/transitions.js'
 import type { Claimed, Swapped } from '../store.js'
 import { abandon } from './abandon.js'
@@ -15,7 +15,8 @@ import type { Settled } from './settled-cache.js'
 import { pause } from './timers.js'
 
 export type Acquired =
-  | { readonly kind: 'owned'; readonly receipt: Receipt }
+  /** The lease is good for `receipt.leaseMs` from `sinceMs`, at least: the engine's clock before the store was asked. */
+  | { readonly kind: 'owned'; readonly receipt: Receipt; readonly sinceMs: number }
   | { readonly kind: 'settled'; readonly settled: Settled }
 
 /** Tries of a claim that the store does not answer, and the pause after the first. */
@@ -28,11 +29,12 @@ export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
   for (;;) {
     const joined = await joinRunning(room, call, deadlineMs)
     if (joined) return { kind: 'settled', settled: joined }
+    const sinceMs = room.timers.elapsedMs()
     const claimed = await claim(room, first)
     if (claimed.won) {
-      const receipt = stamp(first, claimed.now, claimed.epoch)
+      const receipt = asWritten(first, claimed.now, claimed.epoch)
       changed(room, receipt, first)
-      return { kind: 'owned', receipt }
+      return { kind: 'owned', receipt, sinceMs }
     }
     const acquired = await judge(room, call, first, claimed.found, claimed.now, deadlineMs)
     if (acquired) return acquired
@@ -59,7 +61,7 @@ async function judge<T>(
   now: number,
   deadlineMs: number,
 ): Promise<Acquired | undefined> {
-  if (found.token === first.token && found.state === 'pending') return regain(room, found, now)
+  if (found.token === first.token && found.state === 'pending') return regain(room, found)
   const decision = decide(found, call.fingerprint, call.terms.recovery, now)
   switch (decision.kind) {
     case 'conflict':
@@ -86,22 +88,23 @@ async function move(
 ): Promise<Acquired | undefined> {
   const expect = { token: found.token, state: found.state, until: found.until }
   const next = row.to === 'pending' ? handOver(found, row, first) : lapsedDraft(found, row, { event: 'held' })
+  const sinceMs = room.timers.elapsedMs()
   const swapped = await swapOrAskAgain(room, { expect, next })
   if (!swapped?.done) return undefined
-  const receipt = stamp(next, swapped.now, swapped.epoch)
+  const receipt = asWritten(next, swapped.now, swapped.epoch)
   changed(room, receipt, next)
-  if (row.to === 'pending') return { kind: 'owned', receipt }
+  if (row.to === 'pending') return { kind: 'owned', receipt, sinceMs }
   throw outcomeUnknown(view(receipt), `attempt ${receipt.attempt} ended without a word, and ${whyHeld(receipt)}`)
 }
 
-/** Ours, but the answer that said so was lost. Nothing has run yet; the lease may have run out meanwhile. */
-async function regain(room: Room, found: Receipt, now: number): Promise<Acquired | undefined> {
-  if (now < (found.until as number)) return { kind: 'owned', receipt: found }
+/** Ours, but the answer that said so was lost. Nothing has run yet; how much of the lease is left is anybody's guess. */
+async function regain(room: Room, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
   const expect = { token: found.token, state: found.state, until: found.until }
+  const sinceMs = room.timers.elapsedMs()
   const swapped = await swapOrAskAgain(room, { expect, next })
   if (!swapped?.done) return undefined
-  return { kind: 'owned', receipt: stamp(next, swapped.now, swapped.epoch) }
+  return { kind: 'owned', receipt: asWritten(next, swapped.now, swapped.epoch), sinceMs }
 }
 
 async function claim(room: Room, draft: Draft): Promise<Claimed> {

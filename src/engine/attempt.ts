@@ -24,6 +24,15 @@ export function attemptOf(receipt: Receipt, signal: () => AbortSignal): Attempt 
   }
 }
 
+/**
+ * Nothing starts on a lease that may be over: a process that was paused between the claim and now asks first.
+ * Throws LEASE_LOST when the receipt has changed hands.
+ */
+export async function stillOwned(room: Room, receipt: Receipt, sinceMs: number): Promise<void> {
+  if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return
+  if (!(await renew(room, receipt))) throw leaseLost(view(receipt))
+}
+
 /** Runs `work` under the receipt's lease. Rejects with LEASE_LOST or UPSTREAM_TIMEOUT when the lease ends first. */
 export function underLease<T>(
   room: Room,

@@ -5,7 +5,7 @@
 import { resolveDraft } from '../core/drafts.js'
 import { outcomeUnknown } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
-import { type Receipt, stamp, view } from '../core/receipt.js'
+import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { askCheck, attemptOf } from './attempt.js'
 import type { Call, Room } from './room.js'
 
@@ -20,5 +20,5 @@ export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): P
   const swapped = await room.commit.swap({ expect: { token: found.token, state: 'unknown' }, next })
   if (!swapped.done) return
   room.telemetry.decided('resolved', found.scope)
-  room.auditor.changed(stamp(next, swapped.now, swapped.epoch), next.audit)
+  room.auditor.changed(asWritten(next, swapped.now, swapped.epoch), next.audit)
 }

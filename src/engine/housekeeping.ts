@@ -3,7 +3,7 @@
  * and receipts whose window has ended are forgotten, in small batches that claims do not notice.
  */
 import { lapsedDraft } from '../core/drafts.js'
-import { type Receipt, stamp } from '../core/receipt.js'
+import { type Receipt, asWritten } from '../core/receipt.js'
 import { conditionOf, findRow } from '../core/transitions.js'
 import type { ScanPage } from '../store.js'
 import type { Room } from './room.js'
@@ -54,7 +54,7 @@ export async function sweepOne(room: Room, found: Receipt, now: number): Promise
   const swapped = await room.commit.swap({ expect, next })
   if (!swapped.done) return undefined
   room.telemetry.decided('swept', found.scope)
-  room.auditor.changed(stamp(next, swapped.now, swapped.epoch), next.audit)
+  room.auditor.changed(asWritten(next, swapped.now, swapped.epoch), next.audit)
   return row.to
 }
 

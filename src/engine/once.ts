@@ -8,7 +8,7 @@ import { encodeError, encodeValue } from '../core/outcome.js'
 import type { Attempt, CheckResult } from '../core/policy.js'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
 import { acquire } from './acquire.js'
-import { askCheck, underLease } from './attempt.js'
+import { askCheck, stillOwned, underLease } from './attempt.js'
 import type { Execution } from './executions.js'
 import { replay } from './replay.js'
 import type { Call, Room } from './room.js'
@@ -28,13 +28,22 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
   if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
   const { receipt } = acquired
   const execution = room.executions.start(call.id, receipt)
-  return room.telemetry.inSpan(receipt.scope, receipt.attempt, () => run(room, call, execution, effect))
+  return room.telemetry.inSpan(receipt.scope, receipt.attempt, () =>
+    run(room, call, execution, acquired.sinceMs, effect),
+  )
 }
 
-async function run<T>(room: Room, call: Call<T>, execution: Execution, effect: Effect<T>): Promise<Once<T>> {
+async function run<T>(
+  room: Room,
+  call: Call<T>,
+  execution: Execution,
+  sinceMs: number,
+  effect: Effect<T>,
+): Promise<Once<T>> {
   const { receipt } = execution
   let written: Written | undefined
   try {
+    await stillOwned(room, receipt, sinceMs)
     const { ending, answer } = await perform(room, call, receipt, effect)
     written = await settle(room, receipt, ending)
     return await answer(view(written.receipt))

@@ -2,7 +2,7 @@
 import { resolveDraft } from '../core/drafts.js'
 import { IbidError, invalidIntent, Rejected } from '../core/errors.js'
 import { encodeError, encodeValue } from '../core/outcome.js'
-import { type Address, type Receipt, type ReceiptView, stamp, view } from '../core/receipt.js'
+import { type Address, type Receipt, type ReceiptView, asWritten, view } from '../core/receipt.js'
 import { conditionOf } from '../core/transitions.js'
 import { sweepOne } from './housekeeping.js'
 import type { Room } from './room.js'
@@ -32,7 +32,7 @@ export async function resolve(
   const expect = { token: found.token, state: found.state }
   const swapped = await room.commit.swap({ expect, next })
   if (!swapped.done) throw notHeld(address, 'it changed in this moment', view(found))
-  const receipt: Receipt = stamp(next, swapped.now, swapped.epoch)
+  const receipt: Receipt = asWritten(next, swapped.now, swapped.epoch)
   room.telemetry.decided('resolved', receipt.scope)
   room.auditor.changed(receipt, next.audit)
   return view(receipt)

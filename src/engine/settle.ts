@@ -5,7 +5,7 @@
  */
 import { ownerDraft, type OwnerEvent } from '../core/drafts.js'
 import { leaseLost, storeUnavailable } from '../core/errors.js'
-import { type Receipt, stamp, view } from '../core/receipt.js'
+import { type Receipt, asWritten, view } from '../core/receipt.js'
 import type { Swap } from '../store.js'
 import { notice, type Room } from './room.js'
 import { pause } from './timers.js'
@@ -48,7 +48,7 @@ async function write(
     try {
       const swapped = await room.commit.swap(change)
       if (!swapped.done) return await lookInto(room, change)
-      const receipt = stamp(change.next, swapped.now, swapped.epoch)
+      const receipt = asWritten(change.next, swapped.now, swapped.epoch)
       announce(room, receipt, change)
       return { receipt, now: swapped.now }
     } catch (error) {

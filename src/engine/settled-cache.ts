@@ -1,5 +1,5 @@
 /**
- * A bounded cache of settled receipts, least recently used out first. Only succeeded and failed ones: those
+ * A bounded cache of settled receipts, those not used lately out first. Only succeeded and failed ones: those
  * never change. Each is served until its window ends, counted on the engine's own clock from the moment that
  * the store gave it. Claims are never answered from here.
  */
@@ -30,40 +30,35 @@ export interface SettledCache {
 }
 
 export function createSettledCache(limits: CacheLimits, timers: Timers): SettledCache {
-  const entries = new Map<string, Entry>()
+  // Two halves: what is used moves to the young one, and when that is full the old one is forgotten whole.
+  let young = new Map<string, Entry>()
+  let old = new Map<string, Entry>()
   let characters = 0
 
-  function drop(id: string, entry: Entry): void {
-    entries.delete(id)
-    characters -= entry.outcome.length
+  function add(id: string, entry: Entry): void {
+    if (young.size + 1 > limits.maxEntries / 2 || characters + entry.outcome.length > limits.maxCharacters / 2) {
+      old = young
+      young = new Map()
+      characters = 0
+    }
+    young.set(id, entry)
+    characters += entry.outcome.length
   }
 
   return {
     get(id) {
-      const entry = entries.get(id)
-      if (entry === undefined) return undefined
-      if (timers.elapsedMs() >= entry.goodUntilMs) {
-        drop(id, entry)
-        return undefined
-      }
-      entries.delete(id)
-      entries.set(id, entry)
+      const hot = young.get(id)
+      const entry = hot ?? old.get(id)
+      if (entry === undefined || timers.elapsedMs() >= entry.goodUntilMs) return undefined
+      if (hot === undefined) add(id, entry)
       return entry
     },
 
     put(id, receipt, now) {
-      const old = entries.get(id)
-      if (old) drop(id, old)
       const outcome = receipt.outcome ?? ''
       const leftMs = (receipt.until as number) - now
       const entry: Entry = { receipt, outcome, goodUntilMs: timers.elapsedMs() + leftMs }
-      if (limits.maxEntries === 0 || outcome.length > limits.maxCharacters) return entry
-      entries.set(id, entry)
-      characters += outcome.length
-      for (const [oldest, its] of entries) {
-        if (entries.size <= limits.maxEntries && characters <= limits.maxCharacters) break
-        drop(oldest, its)
-      }
+      if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(id, entry)
       return entry
     },
   }

@@ -6,7 +6,7 @@
 import { IbidError, leaseLost } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import type { Attempt } from '../core/policy.js'
-import { type Receipt, stamp, view } from '../core/receipt.js'
+import { type Receipt, asWritten, view } from '../core/receipt.js'
 import type { Store } from '../store.js'
 import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
@@ -54,7 +54,7 @@ async function commitTogether<Tx, T>(
         const swapped = await swap(change)
         if (!swapped.done) throw leaseLost(view(receipt))
         asked = { value, change }
-        return { value, written: { receipt: stamp(change.next, swapped.now, swapped.epoch), now: swapped.now } }
+        return { value, written: { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now } }
       }),
     ).then((done) => {
       announce(room, done.written.receipt, endingOf(receipt, { event: 'succeed', outcome: done.written.receipt.outcome }))
