@@ -12,7 +12,7 @@ describe('memory store', () => {
       read: (tx: MemoryTx, name) => tx.get(name),
     },
   })
-  for (const { name, run } of suite) it(name, run)
+  for (const { subject, title, run } of suite) it(`${subject}: ${title}`, run)
 
   it('warns that it is not for production, and does not refuse to work', async () => {
     const { findings } = await memoryStore().check()

@@ -42,7 +42,7 @@ export const claim = subject('claim', {
     same(
       results.map(({ won }) => won),
       [false, true, false, true, false, true],
-      'each claim stands for itself',
+      'each claim of a batch must stand for itself',
     )
   },
 
@@ -71,7 +71,7 @@ export const claim = subject('claim', {
     same(
       receipts.map((receipt) => receipt?.token),
       batch.map(({ token }) => token),
-      'and keep all of them',
+      'a store must keep all the claims of a full batch',
     )
   },
 
@@ -89,9 +89,12 @@ export const claim = subject('claim', {
       const stored = await putAs(store, state, { forMs: SHORT_MS })
       await advance(SHORT_MS * 2)
       const [claimed] = await store.claim([draft(addressOf(stored))])
-      holds(claimed?.won === false, `only a purge removes a receipt: an ended ${state} one is still there`)
+      holds(claimed?.won === false, `an ended ${state} receipt must still be there: only a purge removes one`)
       same(claimed.found, stored, 'a claim must be told an ended receipt, as it is: the engine decides')
-      holds(claimed.now >= (stored.until as number), 'and by which time it has ended')
+      holds(
+        claimed.now >= (stored.until as number),
+        'a claim must be told the time by which a receipt has ended',
+      )
     }
   },
 

@@ -34,9 +34,9 @@ const reopening: Readonly<Record<string, Case['run']>> = {
       stored,
       'a store that is opened again must have every receipt, as it was',
     )
-    same(await events(again, {}), log, 'and the audit log')
+    same(await events(again, {}), log, 'a store that is opened again must have its audit log')
     const [claimed] = await again.claim([{ ...change(stored[0] as never, 'pending').next, token: 'late' }])
-    holds(claimed?.won === false, 'and still know who won')
+    holds(claimed?.won === false, 'a store that is opened again must still know who won')
   },
 }
 
@@ -93,6 +93,6 @@ const killing: Readonly<Record<string, Case['run']>> = {
       )
     }
     const fresh = await put(bench.store)
-    holds(fresh.state === 'pending', 'and a store must go on working for the others')
+    holds(fresh.state === 'pending', 'a store must go on working for others when a process was killed')
   },
 }

@@ -18,7 +18,8 @@ import { transact } from './transact.js'
 
 export interface StoreTest {
   readonly subject: string
-  /** Unique in the suite: it starts with the subject. */
+  readonly title: string
+  /** Subject and title: unique in the suite. */
   readonly name: string
   readonly run: () => Promise<void>
 }
@@ -42,6 +43,7 @@ export function testStore(open: OpenStore, options: TestStoreOptions = {}): read
   return subjects.flatMap(({ subject, cases }) =>
     cases.map(({ name, run }) => ({
       subject,
+      title: name,
       name: `${subject}: ${name}`,
       run: async () => await withBench(open, options, run),
     })),

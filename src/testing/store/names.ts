@@ -85,7 +85,7 @@ export const names = subject('names', {
     same(
       others.receipts.map((r) => r?.state),
       ['pending', 'pending', 'pending'],
-      "another tenant's swap is not mine",
+      "a swap must leave another tenant's receipt alone",
     )
   },
 

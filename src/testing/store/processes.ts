@@ -33,11 +33,7 @@ const cases: Readonly<Record<string, Case['run']>> = {
           [winners[0]?.token],
           'all others, in every process, must be told of the winner',
         )
-        same(
-          (await found(bench.store, address)).token,
-          winners[0]?.token,
-          'and the winner must be what is kept',
-        )
+        same((await found(bench.store, address)).token, winners[0]?.token, 'the winner must be what is kept')
       }
     })
   },
@@ -66,7 +62,7 @@ const cases: Readonly<Record<string, Case['run']>> = {
       }
       for (const { key } of addresses) {
         same(winners.get(key)?.length, 1, 'over all processes, each address must have exactly one winner')
-        same([...(seen.get(key) ?? [])], winners.get(key), 'all others must be told of the winner')
+        same([...(seen.get(key) ?? [])], winners.get(key), 'all other claims must be told of the winner')
       }
     })
   },
@@ -87,7 +83,11 @@ const cases: Readonly<Record<string, Case['run']>> = {
           .flatMap((batches, c) => batches.filter((_, i) => answers[c]?.[i]?.[0]?.done))
           .flat()
         same(winners.length, 1, 'over all processes, exactly one swap of a receipt must be made')
-        same((await found(bench.store, stored)).token, winners[0]?.next.token, 'and it must be what is kept')
+        same(
+          (await found(bench.store, stored)).token,
+          winners[0]?.next.token,
+          'the one that was made must be what is kept',
+        )
       }
     })
   },

@@ -28,7 +28,11 @@ export const purge = subject('purge', {
     ]
     await advance(SHORT_MS * 2)
     same((await purgeAll(store)).receipts, 0, 'a purge must not touch what is pending or unknown')
-    same((await store.get(kept)).receipts, kept, 'what is pending or unknown is never forgotten by itself')
+    same(
+      (await store.get(kept)).receipts,
+      kept,
+      'what is pending or unknown must never be forgotten by itself',
+    )
   },
 
   'keeps what has not ended, and what never ends': async ({ store, advance }) => {
@@ -46,8 +50,12 @@ export const purge = subject('purge', {
     const rest = await left(store, ended)
     holds(first.receipts <= 3 && rest.length >= 7, 'a purge must not delete more receipts than its limit')
     same(10 - rest.length, first.receipts, 'a purge must count what it deleted')
-    same((await purgeAll(store, 3)).receipts + first.receipts, 10, 'and get to the end in a few calls')
-    same(await left(store, ended), [], 'and get to the end in a few calls')
+    same(
+      (await purgeAll(store, 3)).receipts + first.receipts,
+      10,
+      'purges with a small limit must get to the end in a few calls',
+    )
+    same(await left(store, ended), [], 'purges with a small limit must get to the end in a few calls')
   },
 
   '[R50] writes an expired event for each': async ({ store, advance }) => {
@@ -55,7 +63,7 @@ export const purge = subject('purge', {
     await advance(SHORT_MS * 2)
     await purgeAll(store)
     const [last, ...more] = (await events(store, addressOf(ended))).filter(({ event }) => event === 'expired')
-    same(more, [], 'one event for one receipt')
+    same(more, [], 'a purge must write one event for one receipt')
     const { epoch, attempt, fingerprint } = ended
     holds(last !== undefined, 'a purge must write an expired event for each receipt')
     const { at, ...told } = last
@@ -69,7 +77,7 @@ export const purge = subject('purge', {
       count: 1,
     }
     same(told, expected, 'an expired event must say which receipt is gone')
-    holds(at >= (ended.until as number), "and when, by the store's clock")
+    holds(at >= (ended.until as number), "an expired event must say when, by the store's clock")
   },
 
   'keeps the audit log of a deleted receipt, and drops old events apart': async ({ store, advance }) => {
@@ -99,7 +107,11 @@ export const purge = subject('purge', {
       dropped <= 3 && rest.length === 8 - dropped,
       'a purge must not drop more audit events than its limit',
     )
-    same((await purgeAll(store, 3, SHORT_MS)).events, 8 - dropped, 'and get to the end in a few calls')
+    same(
+      (await purgeAll(store, 3, SHORT_MS)).events,
+      8 - dropped,
+      'purges with a small limit must get to the end in a few calls',
+    )
     same((await store.get(receipts)).receipts, receipts, 'dropping audit events must not touch receipts')
   },
 })

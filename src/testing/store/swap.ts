@@ -109,7 +109,7 @@ export const swap = subject('swap', {
     same(
       (await found(store, leased)).state,
       'succeeded',
-      'whether a lease has ended is for the engine to judge',
+      'a swap must not ask whether a lease has ended: the engine judges that',
     )
   },
 
@@ -133,7 +133,7 @@ export const swap = subject('swap', {
     same(
       receipts.map((r) => r?.state),
       ['released', 'pending', 'unknown', 'failed'],
-      'and each must change its own',
+      'each swap of a batch must change its own receipt',
     )
     same(await store.swap([]), [], 'a store must answer an empty batch with an empty list')
   },
@@ -183,7 +183,7 @@ export const swap = subject('swap', {
     await swapped(store, change(first, 'unknown', { forMs: null }))
     same((await found(store, first)).until, null, 'forMs null must become until null')
     const zero = await put(store, { forMs: 0 })
-    same(zero.until, zero.at, 'forMs 0 is an end at once, not no end')
+    same(zero.until, zero.at, 'forMs 0 must become an end at once, not no end')
   },
 })
 

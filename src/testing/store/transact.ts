@@ -50,14 +50,22 @@ const offering: Readonly<Record<string, Case['run']>> = {
       throw thrown
     })
     const told = await refused(failing, 'a transaction whose work throws must reject')
-    holds(told === thrown, "it must reject with the caller's own error")
+    holds(told === thrown, "a transaction whose work throws must reject with the caller's own error")
     same(
       await found(bench.store, stored),
       stored,
       'a transaction that is rolled back must not change the receipt',
     )
-    same(await run(async (tx) => await read(tx, 'a')), undefined, 'nor keep what the caller wrote')
-    same((await events(bench.store, addressOf(stored))).length, 1, 'nor leave a note')
+    same(
+      await run(async (tx) => await read(tx, 'a')),
+      undefined,
+      'a transaction that is rolled back must not keep what the caller wrote',
+    )
+    same(
+      (await events(bench.store, addressOf(stored))).length,
+      1,
+      'a transaction that is rolled back must leave no note',
+    )
   },
 
   '[R8][R10] lets a lost token roll everything back': async (bench) => {
@@ -65,15 +73,16 @@ const offering: Readonly<Record<string, Case['run']>> = {
     const stored = await put(bench.store)
     await swapped(bench.store, change(stored, 'pending', { token: 'taken-over', epoch: null, attempt: 2 }))
     const taken = await found(bench.store, stored)
+    let settled: boolean | undefined
     const zombie = run(async (tx, swap) => {
       await write(tx, 'a', 'by the zombie')
-      const { done } = await swap(change(stored, 'succeeded'))
-      same(done, false, 'a swap inside a transaction must compare the token')
+      settled = (await swap(change(stored, 'succeeded'))).done
       throw new RangeError('lease lost')
     })
     await refused(zombie, 'a transaction whose work throws must reject')
+    same(settled, false, 'a swap inside a transaction must compare the token')
     same(await found(bench.store, stored), taken, 'a zombie must change nothing')
-    same(await run(async (tx) => await read(tx, 'a')), undefined, 'and write nothing')
+    same(await run(async (tx) => await read(tx, 'a')), undefined, 'a zombie must write nothing')
   },
 
   '[R10][R60] lets one of many transactions at once settle a receipt': async (bench) => {
@@ -90,14 +99,14 @@ const offering: Readonly<Record<string, Case['run']>> = {
     const settled = await Promise.allSettled(racing)
     const winners = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     same(winners.length, 1, 'of many transactions that settle one receipt, exactly one must commit')
-    same(
-      (await found(bench.store, stored)).outcome,
-      `{"value":${winners[0]}}`,
-      'and its outcome must be kept',
-    )
+    same((await found(bench.store, stored)).outcome, `{"value":${winners[0]}}`, 'its outcome must be kept')
     for (let i = 0; i < 10; i++) {
       const kept = await run(async (tx) => await read(tx, `effect-${i}`))
-      same(kept === 'done', i === winners[0], 'and only its writes')
+      same(
+        kept === 'done',
+        i === winners[0],
+        'only the writes of the transaction that committed must be kept',
+      )
     }
   },
 
@@ -106,10 +115,10 @@ const offering: Readonly<Record<string, Case['run']>> = {
     same(
       await run(async (tx) => await Promise.resolve(write(tx, 'b', 'x')).then(() => 7)),
       7,
-      "it must give back the caller's value",
+      "a transaction must give back the caller's value",
     )
     same(await run(async (tx) => await read(tx, 'b')), 'x', 'what a transaction wrote must be kept')
-    same((await bench.store.purge(10, HOUR_MS)).receipts, 0, 'and the store must go on working')
+    same((await bench.store.purge(10, HOUR_MS)).receipts, 0, 'a store must go on working after a transaction')
   },
 }
 
