@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { ensureInstalled, root } from './install.mjs'
 
-ensureInstalled()
+if (!ensureInstalled()) process.exit(1)
 for (const script of ['scripts/build.mjs', 'examples/sunday.mjs']) {
   const { status, signal } = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' })
   if (status !== 0) {

@@ -8,7 +8,10 @@ import { ensureInstalled, root } from './install.mjs'
 import { runQuiet, runShown, seconds } from './stage.mjs'
 import { readRun, readTally, unproven } from './results.mjs'
 
-ensureInstalled()
+if (!ensureInstalled()) {
+  console.log('0 passed, 1 failed')
+  process.exit(1)
+}
 
 const reports = fileURLToPath(new URL('reports/', root))
 mkdirSync(reports, { recursive: true })
