@@ -89,14 +89,20 @@ export const RULES: readonly Rule[] = [
     breach: { path: 'src/engine/bare.ts', text: "throw new Error('oops')\n" },
   },
   {
-    name: 'nothing of the place it was written in is mentioned',
+    name: "no folder of somebody's machine is mentioned",
+    looksAt: isText,
+    find: (_path, text) => lines(text, /(^|[\s'"`(=])\/(work|root|home|mnt|Users)\//),
+    breach: { path: 'docs/where.md', text: 'see /home/me/notes\n' },
+  },
+  {
+    name: 'a page that is mentioned is there',
     looksAt: isText,
     find: (_path, text) =>
-      lines(
-        text,
-        /(^|[\s'"`(=])\/(work|root|home|mnt|Users)\/|\b(DESIGN|STYLE|REQUIREMENTS)\.md\b|\bseed 00\d\b/,
-      ),
-    breach: { path: 'docs/where.md', text: 'see /home/me/notes\n' },
+      [...text.matchAll(/(?<![\w/-])[A-Z]{3,}\.md\b/g)]
+        .map(([page]) => page)
+        .filter((page) => !existsSync(join(root, page)))
+        .map((page) => `there is no ${page}`),
+    breach: { path: 'src/core/lost.ts', text: '/** See PLAN.md. */\n' },
   },
   {
     name: 'no word praises or fills',
