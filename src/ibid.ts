@@ -9,6 +9,7 @@ import { checkAddress } from './core/intent.js'
 import { decodeOutcome } from './core/outcome.js'
 import { type Policy, readPolicy, type Terms } from './core/policy.js'
 import { type Address, addressId, type Receipt, type ReceiptView, type State, view } from './core/receipt.js'
+import { copyPlain, isPlain } from './core/tagged.js'
 import { conditionOf } from './core/transitions.js'
 import type { AuditSink } from './engine/auditor.js'
 import { createEngine } from './engine/engine.js'
@@ -16,9 +17,10 @@ import type { Swept } from './engine/housekeeping.js'
 import type { Effect, Once } from './engine/once.js'
 import type { Resolution, Resolver } from './engine/resolve.js'
 import type { Call } from './engine/room.js'
+import type { Seen } from './engine/settled-cache.js'
 import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
-import { fingerprint } from './key/fingerprint.js'
+import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
 import type { Store, StoreReport } from './store.js'
 
@@ -77,7 +79,9 @@ export interface Ibid<Tx = unknown> {
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
   transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
   get(where: Where): Promise<ReceiptDetail | undefined>
-  list(query?: ListQuery): Promise<{ readonly receipts: readonly ReceiptView[]; readonly cursor?: string | undefined }>
+  list(
+    query?: ListQuery,
+  ): Promise<{ readonly receipts: readonly ReceiptView[]; readonly cursor?: string | undefined }>
   /** Every decision about one receipt, oldest first. */
   history(where: Where): Promise<readonly AuditEvent[]>
   /** Say what happened to a receipt whose outcome is unknown. */
@@ -92,11 +96,16 @@ export interface Ibid<Tx = unknown> {
 export type TransactPolicy = Omit<Policy, 'recovery' | 'maxAttempts'>
 
 const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
+/** Larger payloads are hashed at every replay rather than kept. */
+const LONGEST_SEEN = 4_096
 const PAGE = { default: 100, most: 1_000 }
 
 export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   if (typeof options?.store?.claim !== 'function') {
-    throw invalidIntent('createIbid got no store', "give it one: createIbid({ store: sqliteStore('ibid.db') })")
+    throw invalidIntent(
+      'createIbid got no store',
+      "give it one: createIbid({ store: sqliteStore('ibid.db') })",
+    )
   }
   if (options.tenant !== undefined) checkAddress({ tenant: options.tenant, scope: 'scope', key: 'key' })
   const defaults = options.policy
@@ -117,9 +126,20 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     return address
   }
 
-  function callOf<T>(intent: Intent, terms: Terms<T>): Call<T> {
+  function begin<T>(
+    intent: Intent,
+    terms: Terms<T>,
+    run: (call: Call<T>) => Promise<Once<T>>,
+  ): Promise<Once<T>> | Once<T> {
     const address = addressOf(intent)
-    return { id: addressId(address), address, fingerprint: fingerprint(intent.payload, intent.identity), terms }
+    const id = addressId(address)
+    const { payload, identity } = intent
+    const known = engine.recall<T>(id, payload, identity)
+    if (known) return known
+    const text = identityText(payload, identity)
+    const seen = (): Seen | undefined =>
+      text.length <= LONGEST_SEEN && isPlain(payload) ? { payload: copyPlain(payload), identity } : undefined
+    return run({ id, address, fingerprint: fingerprintOfText(text), terms, seen })
   }
 
   function termsOf<T>(policy: Policy<T> | undefined): Terms<T> {
@@ -128,11 +148,11 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
 
   return {
     async once(intent, effect, policy) {
-      return engine.once(callOf(intent, termsOf(policy)), effect)
+      return begin(intent, termsOf(policy), (call) => engine.once(call, effect))
     },
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
       const terms: Terms<T> = { ...termsOf<T>(policy as Policy<T>), recovery: 'atomic', check: undefined }
-      return engine.transact(callOf(intent, terms), work)
+      return begin(intent, terms, (call) => engine.transact(call, work))
     },
     async get(where) {
       const { now, receipts } = await engine.look([addressOf(where)])

@@ -28,7 +28,9 @@ export async function ensureDebian(packages, files) {
     await run('apt-get', ['update', '-qq'], options)
     await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
   } catch (error) {
-    throw new Error(`could not install ${packages.join(' ')}: run as root on Debian, or install them by hand\n${error.stderr ?? error.message}`)
+    throw new Error(
+      `could not install ${packages.join(' ')}: run as root on Debian, or install them by hand\n${error.stderr ?? error.message}`,
+    )
   } finally {
     if (!hadPolicy) await rm(POLICY, { force: true })
   }

@@ -56,7 +56,8 @@ export async function untilReady(server, probe, withinMs = 30_000) {
     try {
       return await probe()
     } catch (error) {
-      if (Date.now() > stop) throw new Error(`not ready in ${withinMs} ms: ${error.message}\n${server.output()}`)
+      if (Date.now() > stop)
+        throw new Error(`not ready in ${withinMs} ms: ${error.message}\n${server.output()}`)
     }
     await sleep(50)
   }

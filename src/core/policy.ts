@@ -53,7 +53,11 @@ export interface Terms<T = unknown> {
 const DEFAULTS = { windowMs: 86_400_000, leaseMs: 30_000, waitMs: 10_000, maxAttempts: 5 }
 const KNOWN = new Set(['window', 'lease', 'wait', 'timeout', 'recovery', 'maxAttempts'])
 
-export function readPolicy<T>(policy: Policy<T> = {}): Terms<T> {
+export function readPolicy<T>(policy?: Policy<T>): Terms<T> {
+  return policy === undefined ? UNDECLARED : read(policy)
+}
+
+function read<T>(policy: Policy<T>): Terms<T> {
   for (const field of Object.keys(policy)) {
     if (!KNOWN.has(field)) {
       throw invalidIntent(`policy.${field} is not a policy field`, `use one of ${[...KNOWN].join(', ')}`)
@@ -95,3 +99,5 @@ function readRecovery<T>(given: Policy<T>['recovery'] = 'hold'): Pick<Terms<T>, 
     "use 'hold', 'retry' or { check: async (attempt) => … }",
   )
 }
+
+const UNDECLARED: Terms<never> = read({})

@@ -113,7 +113,17 @@ export function view(receipt: Receipt): ReceiptView {
   }
 }
 
+let lastTenant = ''
+let lastScope = ''
+let lastPrefix = '0:0:'
+
 /** One string per address that no other address has: the parts cannot run into each other. */
 export function addressId({ tenant, scope, key }: Address): string {
-  return `${tenant.length}:${scope.length}:${tenant}${scope}${key}`
+  // Most programs ask about few scopes again and again: the front part is made once for a run of them.
+  if (tenant !== lastTenant || scope !== lastScope) {
+    lastPrefix = `${tenant.length}:${scope.length}:${tenant}${scope}`
+    lastTenant = tenant
+    lastScope = scope
+  }
+  return lastPrefix + key
 }

@@ -48,6 +48,26 @@ export function copyPlain(value: unknown): unknown {
   return copy
 }
 
+/** Is `other` plain data with the same content as `mine`, a copy of plain data? In doubt: no. */
+export function samePlain(mine: unknown, other: unknown): boolean {
+  if (mine === other) return true
+  if (typeof mine !== 'object' || typeof other !== 'object' || mine === null || other === null) return false
+  const prototype: unknown = Object.getPrototypeOf(other)
+  if (Array.isArray(mine)) {
+    if (prototype !== Array.prototype || mine.length !== (other as unknown[]).length) return false
+    for (let i = 0; i < mine.length; i++) if (!samePlain(mine[i], (other as unknown[])[i])) return false
+    return true
+  }
+  if (prototype !== Object.prototype && prototype !== null) return false
+  let members = 0
+  for (const name in mine) {
+    members++
+    if (!samePlain(mine[name as keyof object], other[name as keyof object])) return false
+  }
+  for (const _name in other) members--
+  return members === 0
+}
+
 const OWN = { enumerable: true, configurable: true, writable: true }
 
 /** Throws only where there is no sensible text: cycles and bottomless depth. */

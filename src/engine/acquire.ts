@@ -94,7 +94,10 @@ async function move(
   const receipt = asWritten(next, swapped.now, swapped.epoch)
   changed(room, receipt, next)
   if (row.to === 'pending') return { kind: 'owned', receipt, sinceMs }
-  throw outcomeUnknown(view(receipt), `attempt ${receipt.attempt} ended without a word, and ${whyHeld(receipt)}`)
+  throw outcomeUnknown(
+    view(receipt),
+    `attempt ${receipt.attempt} ended without a word, and ${whyHeld(receipt)}`,
+  )
 }
 
 /** Ours, but the answer that said so was lost. Nothing has run yet; how much of the lease is left is anybody's guess. */
@@ -127,7 +130,10 @@ async function claim(room: Room, draft: Draft): Promise<Claimed> {
 }
 
 /** A swap that the store did not answer may have been made: the next claim finds our token, or not. */
-async function swapOrAskAgain(room: Room, change: Parameters<Room['commit']['swap']>[0]): Promise<Swapped | undefined> {
+async function swapOrAskAgain(
+  room: Room,
+  change: Parameters<Room['commit']['swap']>[0],
+): Promise<Swapped | undefined> {
   try {
     return await room.commit.swap(change)
   } catch {

@@ -6,6 +6,8 @@
 import type { AuditEvent, AuditNote } from '../core/audit.js'
 import { addressId, type Receipt } from '../core/receipt.js'
 import type { Store } from '../store.js'
+import type { Settled } from './settled-cache.js'
+import type { Telemetry } from './telemetry.js'
 import type { Timers } from './timers.js'
 
 /** Must not throw; what it returns is ignored. */
@@ -16,10 +18,13 @@ export interface Auditor {
   changed(receipt: Receipt, note: AuditNote): void
   /** A decision about `receipt` that changed nothing. */
   noticed(receipt: Receipt, note: AuditNote): void
+  /** A duplicate that was answered from `settled`. */
+  hit(settled: Settled): void
   /** Record what is waiting. */
   flush(): Promise<void>
 }
 
+const HIT: AuditNote = { event: 'dedup_hit' }
 const EVERY_MS = 1_000
 const MOST_WAITING = 10_000
 
@@ -27,8 +32,9 @@ export function createAuditor(
   store: Store,
   sinks: readonly AuditSink[],
   timers: Timers,
-  onError: (error: unknown) => void,
+  telemetry: Telemetry,
 ): Auditor {
+  let answered: Settled[] = []
   let waiting = new Map<string, { readonly event: AuditEvent; count: number }>()
   let disarm: (() => void) | undefined
 
@@ -36,23 +42,38 @@ export function createAuditor(
     for (const sink of sinks) {
       try {
         sink(events)
-      } catch (error) {
-        onError(error)
+      } catch {
+        telemetry.storeFailed()
       }
     }
+  }
+
+  function hits(): AuditEvent[] {
+    const events = answered.map(({ receipt, hits: count }) => ({ ...toEvent(receipt, HIT), count }))
+    for (const settled of answered) {
+      telemetry.decided('dedup_hit', settled.receipt.scope, settled.hits)
+      settled.hits = 0
+    }
+    answered = []
+    return events
   }
 
   async function flush(): Promise<void> {
     disarm?.()
     disarm = undefined
-    if (waiting.size === 0) return
-    const events = Array.from(waiting.values(), ({ event, count }) => ({ ...event, count }))
+    const events = [...Array.from(waiting.values(), ({ event, count }) => ({ ...event, count })), ...hits()]
     waiting = new Map()
+    if (events.length === 0) return
     tell(events)
     for (let i = 0; i < events.length; i += store.maxBatch) {
       // A log that cannot be reached must not stop the work that it describes; it is counted instead.
-      await store.record(events.slice(i, i + store.maxBatch)).catch(onError)
+      await store.record(events.slice(i, i + store.maxBatch)).catch(() => telemetry.storeFailed())
     }
+  }
+
+  function soon(): void {
+    if (waiting.size + answered.length >= MOST_WAITING) void flush()
+    else disarm ??= timers.after(EVERY_MS, () => void flush(), 'background')
   }
 
   return {
@@ -64,8 +85,12 @@ export function createAuditor(
       const equal = waiting.get(id)
       if (equal) equal.count++
       else waiting.set(id, { event: toEvent(receipt, note), count: 1 })
-      if (waiting.size >= MOST_WAITING) void flush()
-      else disarm ??= timers.after(EVERY_MS, () => void flush(), 'background')
+      soon()
+    },
+    hit(settled) {
+      if (settled.hits++ > 0) return
+      answered.push(settled)
+      soon()
     },
     flush,
   }

@@ -12,7 +12,7 @@ import { createGroupCommit } from './group-commit.js'
 import { keepHouse, sweep, type Swept } from './housekeeping.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { type Effect, once, type Once } from './once.js'
-import { replay } from './replay.js'
+import { recall, replay } from './replay.js'
 import { resolve, type Resolution, type Resolver } from './resolve.js'
 import type { Call, Room } from './room.js'
 import { type CacheLimits, createSettledCache } from './settled-cache.js'
@@ -32,6 +32,8 @@ export interface EngineOptions {
 }
 
 export interface Engine<Tx> {
+  /** The answer to a duplicate of a settled action, where this process remembers it. */
+  recall<T>(id: string, payload: unknown, identity: unknown): Once<T> | undefined
   once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
   transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
   look(addresses: readonly Address[]): Promise<Looked>
@@ -87,6 +89,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
   }
 
   return {
+    recall: (id, payload, identity) => (closing ? undefined : recall(room, id, payload, identity)),
     async once(call, effect) {
       const settled = closing ? undefined : room.cache.get(call.id)
       if (settled) return replay(room, call, settled)
@@ -133,7 +136,7 @@ function furnish<Tx>(store: Store<Tx>, options: EngineOptions, timers: Timers): 
     executions: createExecutions(timers),
     waiting: createWaitingRoom(store, commit, timers),
     leases: createLeaseKeeper(timers),
-    auditor: createAuditor(store, options.sinks, timers, () => telemetry.storeFailed()),
+    auditor: createAuditor(store, options.sinks, timers, telemetry),
     newToken: options.newToken ?? randomUUID,
   }
 }

@@ -13,7 +13,9 @@ export interface Execution {
 }
 
 /** `late`: the deadline passed first. */
-export type Joined = { readonly kind: 'settled'; readonly settled: Settled } | { readonly kind: 'again' | 'late' }
+export type Joined =
+  | { readonly kind: 'settled'; readonly settled: Settled }
+  | { readonly kind: 'again' | 'late' }
 
 export interface Executions {
   start(id: string, receipt: Receipt): Execution
@@ -25,7 +27,10 @@ export interface Executions {
 }
 
 export function createExecutions(timers: Timers): Executions {
-  const running = new Map<string, { readonly receipt: Receipt; readonly joined: Set<(how: Joined) => void> }>()
+  const running = new Map<
+    string,
+    { readonly receipt: Receipt; readonly joined: Set<(how: Joined) => void> }
+  >()
   let onDrained: (() => void)[] = []
 
   return {

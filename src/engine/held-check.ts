@@ -12,10 +12,19 @@ import type { Call, Room } from './room.js'
 export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
   const { check } = call.terms
   if (!check) throw outcomeUnknown(view(found), 'it is held until a person or a checker resolves it')
-  const answer = await askCheck(check, attemptOf(found, () => new AbortController().signal))
+  const answer = await askCheck(
+    check,
+    attemptOf(found, () => new AbortController().signal),
+  )
   if (answer.found === 'unclear') throw outcomeUnknown(view(found), 'the status check could not tell')
   const next = answer.found
-    ? resolveDraft(found, 'succeeded', encodeValue(answer.value, room.store.maxOutcome), 'check', 'found downstream')
+    ? resolveDraft(
+        found,
+        'succeeded',
+        encodeValue(answer.value, room.store.maxOutcome),
+        'check',
+        'found downstream',
+      )
     : resolveDraft(found, 'released', null, 'check', 'not found downstream')
   const swapped = await room.commit.swap({ expect: { token: found.token, state: 'unknown' }, next })
   if (!swapped.done) return

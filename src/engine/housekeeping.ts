@@ -46,7 +46,11 @@ async function sweepLapsed(room: Room): Promise<{ held: number; released: number
 }
 
 /** The state it was moved to; undefined where the table has no way out for it now, or somebody else was faster. */
-export async function sweepOne(room: Room, found: Receipt, now: number): Promise<Receipt['state'] | undefined> {
+export async function sweepOne(
+  room: Room,
+  found: Receipt,
+  now: number,
+): Promise<Receipt['state'] | undefined> {
   const row = findRow(conditionOf(found, now), 'sweep', found.recovery)
   if (!row) return undefined
   const next = lapsedDraft(found, row, { event: 'swept', by: 'sweep', why: 'its lease lapsed' })

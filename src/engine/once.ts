@@ -52,7 +52,11 @@ async function run<T>(
   }
 }
 
-export function remember(room: Room, call: Call, { receipt, now }: Written): ReturnType<Room['cache']['put']> | undefined {
+export function remember(
+  room: Room,
+  call: Call,
+  { receipt, now }: Written,
+): ReturnType<Room['cache']['put']> | undefined {
   if (receipt.state !== 'succeeded' && receipt.state !== 'failed') return undefined
   return room.cache.put(call.id, receipt, now)
 }
@@ -92,14 +96,16 @@ async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: u
     if (answer?.found === false) return failing('release', error, 'the status check found nothing')
     return held('the effect failed, and the status check could not tell', error)
   }
-  if (recovery === 'retry' && receipt.attempt < receipt.maxAttempts) return failing('lapse', error, 'the effect failed')
+  if (recovery === 'retry' && receipt.attempt < receipt.maxAttempts)
+    return failing('lapse', error, 'the effect failed')
   if (recovery === 'retry') return held(`the last of ${receipt.maxAttempts} attempts failed`, error)
   return held('the effect failed without saying whether it happened', error)
 }
 
 /** What the effect itself said about how it ended, if it did. */
 export function verdictOf<T>(error: unknown, maxOutcome: number): Ended<T> | undefined {
-  if (error instanceof Rejected) return { ...failing('fail', error), ending: { event: 'fail', outcome: encodeError(error, maxOutcome) } }
+  if (error instanceof Rejected)
+    return { ...failing('fail', error), ending: { event: 'fail', outcome: encodeError(error, maxOutcome) } }
   if (error instanceof NotExecuted) return failing('release', error, error.message)
   if (error instanceof OutcomeUnknown) return failing('doubt', error, error.message)
   return undefined

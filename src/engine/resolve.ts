@@ -58,7 +58,10 @@ function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
     case 'failed': {
       const { error } = resolution
       if (typeof error?.message !== 'string') {
-        throw invalidIntent('resolution.error has no message', 'give { as: "failed", error: { code, message } }')
+        throw invalidIntent(
+          'resolution.error has no message',
+          'give { as: "failed", error: { code, message } }',
+        )
       }
       const { code } = error
       return encodeError(
@@ -78,7 +81,10 @@ function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
 
 function named(field: string, value: unknown): void {
   if (typeof value === 'string' && value.trim().length > 0 && value.length <= 1_000) return
-  throw invalidIntent(`${field} is not a text of 1 to 1000 characters`, `say ${field === 'by' ? 'who' : 'why'}: it goes on record`)
+  throw invalidIntent(
+    `${field} is not a text of 1 to 1000 characters`,
+    `say ${field === 'by' ? 'who' : 'why'}: it goes on record`,
+  )
 }
 
 function notHeld(address: Address, why: string, receipt: ReceiptView | undefined): IbidError {

@@ -6,7 +6,7 @@ import type { Auditor } from './auditor.js'
 import type { Executions } from './executions.js'
 import type { GroupCommit } from './group-commit.js'
 import type { LeaseKeeper } from './lease-keeper.js'
-import type { SettledCache } from './settled-cache.js'
+import type { Seen, SettledCache } from './settled-cache.js'
 import type { Telemetry } from './telemetry.js'
 import type { Timers } from './timers.js'
 import type { WaitingRoom } from './waiting-room.js'
@@ -29,11 +29,13 @@ export interface Call<T = unknown> {
   readonly id: string
   readonly address: Address
   readonly fingerprint: string
+  /** What the fingerprint was made of, copied, where it is plain and small; for the cache. */
+  seen(): Seen | undefined
   readonly terms: Terms<T>
 }
 
 /** A decision that changed nothing goes to telemetry and the audit log together. */
-export function notice(room: Room, receipt: Receipt, event: 'dedup_hit' | 'in_flight' | 'conflict' | 'stale'): void {
+export function notice(room: Room, receipt: Receipt, event: 'in_flight' | 'conflict' | 'stale'): void {
   room.telemetry.decided(event, receipt.scope)
   room.auditor.noticed(receipt, { event })
 }

@@ -27,13 +27,18 @@ const FEWEST_TRIES = 3
 
 /** Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written. */
 export async function settle(room: Room, receipt: Receipt, ending: Ending): Promise<Written> {
-  const written = await write(room, endingOf(receipt, ending), (error) => storeUnavailable(MEANING[ending.event], error))
+  const written = await write(room, endingOf(receipt, ending), (error) =>
+    storeUnavailable(MEANING[ending.event], error),
+  )
   if (written) return written
   throw leaseLost(view(receipt))
 }
 
 export function endingOf(receipt: Receipt, { event, outcome, why }: Ending): Swap {
-  return { expect: { token: receipt.token, state: 'pending' }, next: ownerDraft(receipt, event, outcome, why) }
+  return {
+    expect: { token: receipt.token, state: 'pending' },
+    next: ownerDraft(receipt, event, outcome, why),
+  }
 }
 
 /** Undefined: the receipt belongs to somebody else now. */
@@ -75,7 +80,8 @@ export function announce(room: Room, receipt: Receipt, { next }: Swap): void {
 }
 
 const MEANING: Readonly<Record<Ending['event'], string>> = {
-  succeed: 'the effect ran, but that could not be recorded: its key stays reserved, and the recovery policy decides',
+  succeed:
+    'the effect ran, but that could not be recorded: its key stays reserved, and the recovery policy decides',
   fail: 'the effect was refused, but that could not be recorded: its key stays reserved until the lease lapses',
   release: 'nothing happened, but the key could not be given back: it stays reserved until the lease lapses',
   lapse: 'the effect failed, and its key stays reserved until the lease lapses',

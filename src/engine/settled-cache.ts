@@ -12,12 +12,22 @@ export interface CacheLimits {
   readonly maxCharacters: number
 }
 
+/** A copy of a plain payload, and the identity that it was read by. */
+export interface Seen {
+  readonly payload: unknown
+  readonly identity: unknown
+}
+
 export interface Settled {
   readonly receipt: Receipt
   readonly outcome: string
   /** What a plain outcome holds, read once; copied before it is given away. */
   plain?: { readonly value: unknown }
   view?: ReceiptView
+  /** A payload that had this very fingerprint: the next one like it needs no hashing. */
+  seen?: Seen | undefined
+  /** Duplicates answered since they were last written to the audit log. */
+  hits: number
 }
 
 interface Entry extends Settled {
@@ -36,7 +46,10 @@ export function createSettledCache(limits: CacheLimits, timers: Timers): Settled
   let characters = 0
 
   function add(id: string, entry: Entry): void {
-    if (young.size + 1 > limits.maxEntries / 2 || characters + entry.outcome.length > limits.maxCharacters / 2) {
+    if (
+      young.size + 1 > limits.maxEntries / 2 ||
+      characters + entry.outcome.length > limits.maxCharacters / 2
+    ) {
       old = young
       young = new Map()
       characters = 0
@@ -57,7 +70,7 @@ export function createSettledCache(limits: CacheLimits, timers: Timers): Settled
     put(id, receipt, now) {
       const outcome = receipt.outcome ?? ''
       const leftMs = (receipt.until as number) - now
-      const entry: Entry = { receipt, outcome, goodUntilMs: timers.elapsedMs() + leftMs }
+      const entry: Entry = { receipt, outcome, hits: 0, goodUntilMs: timers.elapsedMs() + leftMs }
       if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(id, entry)
       return entry
     },

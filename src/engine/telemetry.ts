@@ -7,7 +7,7 @@ import type { AuditName } from '../core/audit.js'
 
 export interface Telemetry {
   /** One decision. Duplicates and originals are told apart by its name. */
-  decided(event: AuditName, scope: string): void
+  decided(event: AuditName, scope: string, count?: number): void
   /** How long the store took to answer a claim. */
   claimed(ms: number): void
   storeFailed(): void
@@ -36,8 +36,8 @@ export function createTelemetry(store: string): Telemetry {
   })
   const ofStore = { store }
   return {
-    decided(event, scope) {
-      decisions.add(1, { event, layer: layerOf(scope), store })
+    decided(event, scope, count = 1) {
+      decisions.add(count, { event, layer: layerOf(scope), store })
     },
     claimed(ms) {
       claims.record(ms, ofStore)

@@ -54,10 +54,17 @@ async function commitTogether<Tx, T>(
         const swapped = await swap(change)
         if (!swapped.done) throw leaseLost(view(receipt))
         asked = { value, change }
-        return { value, written: { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now } }
+        return {
+          value,
+          written: { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now },
+        }
       }),
     ).then((done) => {
-      announce(room, done.written.receipt, endingOf(receipt, { event: 'succeed', outcome: done.written.receipt.outcome }))
+      announce(
+        room,
+        done.written.receipt,
+        endingOf(receipt, { event: 'succeed', outcome: done.written.receipt.outcome }),
+      )
       return done
     })
   } catch (error) {
@@ -70,7 +77,8 @@ async function commitTogether<Tx, T>(
 
 /** Nothing happened. Say so in the receipt as far as the store can be reached, and give the reason on. */
 async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise<unknown> {
-  if (error instanceof IbidError && (error.code === 'LEASE_LOST' || error.code === 'UPSTREAM_TIMEOUT')) return error
+  if (error instanceof IbidError && (error.code === 'LEASE_LOST' || error.code === 'UPSTREAM_TIMEOUT'))
+    return error
   const verdict = verdictOf<never>(error, room.store.maxOutcome)
   const ending = verdict?.ending ?? { event: 'release' as const, outcome: null, why: 'rolled back' }
   const written = await settle(room, receipt, ending)
@@ -79,10 +87,12 @@ async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise
 }
 
 function noTransactions(store: string): IbidError {
-  return new IbidError(`the ${store} store has no transactions that an effect could share; nothing was executed`, {
-    code: 'INVALID_INTENT',
-    retriable: false,
-    action: 'use once() with a recovery policy, or a store with transactions: sqlite, postgres',
-  })
+  return new IbidError(
+    `the ${store} store has no transactions that an effect could share; nothing was executed`,
+    {
+      code: 'INVALID_INTENT',
+      retriable: false,
+      action: 'use once() with a recovery policy, or a store with transactions: sqlite, postgres',
+    },
+  )
 }
-
