@@ -151,7 +151,7 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       return begin(intent, termsOf(policy), (call) => engine.once(call, effect))
     },
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
-      const terms: Terms<T> = { ...termsOf<T>(policy as Policy<T>), recovery: 'atomic', check: undefined }
+      const terms: Terms<T> = { ...termsOf<T>(policy), recovery: 'atomic', check: undefined }
       return begin(intent, terms, (call) => engine.transact(call, work))
     },
     async get(where) {

@@ -64,8 +64,7 @@ export function samePlain(mine: unknown, other: unknown): boolean {
     members++
     if (!samePlain(mine[name as keyof object], other[name as keyof object])) return false
   }
-  for (const _name in other) members--
-  return members === 0
+  return members === Object.keys(other).length
 }
 
 const OWN = { enumerable: true, configurable: true, writable: true }
