@@ -17,7 +17,10 @@ const RUNS = 4
 // ---- the agent: one step of a workflow, wf_81:step_3, in a process of its own --------------------------------
 
 async function askBank(bank, key) {
-  const response = await fetch(`${bank}/refunds`, { method: 'POST', body: JSON.stringify({ key, ...REFUND }) })
+  const response = await fetch(`${bank}/refunds`, {
+    method: 'POST',
+    body: JSON.stringify({ key, ...REFUND }),
+  })
   return response.json()
 }
 
@@ -98,7 +101,9 @@ async function tellTheStory() {
       const before = bank.refunds.length
       const { answer, killed } = await runAgent(mode, bank, file, run === RUNS)
       const paid = bank.refunds.length > before
-      const money = paid ? paint('31', `${rupees(REFUND.amount)} leaves the bank`.padEnd(24)) : 'no money moves'.padEnd(24)
+      const money = paid
+        ? paint('31', `${rupees(REFUND.amount)} leaves the bank`.padEnd(24))
+        : 'no money moves'.padEnd(24)
       const end = killed ? 'killed before it hears back' : `${answer.how}: ${answer.refund.id}`
       console.log(`  run ${run}   ${money}   ${end}`)
     }

@@ -12,7 +12,7 @@ import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
 import { type Once, remember, verdictOf } from './once.js'
 import { replay } from './replay.js'
-import type { Call, Room } from './room.js'
+import { type Call, notice, type Room } from './room.js'
 import { announce, endingOf, lookInto, settle, type Written } from './settle.js'
 
 export type Work<Tx, T> = (tx: Tx, attempt: Attempt) => T | Promise<T>
@@ -52,7 +52,10 @@ async function commitTogether<Tx, T>(
         const outcome = encodeValue(value, room.store.maxOutcome)
         const change = endingOf(receipt, { event: 'succeed', outcome })
         const swapped = await swap(change)
-        if (!swapped.done) throw leaseLost(view(receipt))
+        if (!swapped.done) {
+          notice(room, receipt, 'stale')
+          throw leaseLost(view(receipt))
+        }
         asked = { value, change }
         return {
           value,

@@ -1,0 +1,87 @@
+/** What ibid does, through its public API, on a store that the caller has opened. */
+import { createIbid } from 'ibid'
+import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT } from './workload.mjs'
+
+const POLICY = { window: '7d' }
+
+export function openIbid(store, cache) {
+  return createIbid({ store, tenant: TENANT, housekeeping: false, ...(cache === undefined ? {} : { cache }) })
+}
+
+/** New actions: claim, effect, settle. */
+export async function actions(store, { count, callers, warmUp = 2_000 }) {
+  const ibid = openIbid(store)
+  const one = () => {
+    const key = newKey()
+    return ibid.once({ scope: SCOPE, key, payload: payloadOf(key) }, () => resultOf(key), POLICY)
+  }
+  await perSecond(warmUp, callers, one)
+  const rate = await perSecond(count, callers, one)
+  await ibid.close()
+  return rate
+}
+
+/** Duplicates of settled actions, answered from this process's memory, or (cache off) from the store. */
+export async function replays(store, { count, callers, keys = 5_000, cached }) {
+  const ibid = openIbid(store, cached ? undefined : false)
+  const intents = Array.from({ length: keys }, () => {
+    const key = newKey()
+    return { scope: SCOPE, key, payload: payloadOf(key) }
+  })
+  const again = (i) => {
+    const intent = intents[i % keys]
+    return ibid.once({ ...intent, payload: payloadOf(intent.key) }, () => resultOf(intent.key), POLICY)
+  }
+  await perSecond(keys, 256, again)
+  await perSecond(keys * 2, callers, again)
+  const rate = await perSecond(count, callers, async (i) => {
+    const { replayed, value } = await again(i)
+    if (!replayed || value.status !== 'succeeded') throw new Error('that was no replay')
+  })
+  await ibid.close()
+  return rate
+}
+
+/** Settled receipts put straight into the store, to see how it works when it is full. */
+export async function fill(store, count, onProgress) {
+  const size = Math.min(store.maxBatch * 4, 2_000)
+  for (let done = 0; done < count; done += size) {
+    const drafts = Array.from({ length: Math.min(size, count - done) }, draftOf)
+    await store.claim(drafts)
+    await store.swap(
+      drafts.map((draft) => ({
+        expect: { token: draft.token, state: 'pending' },
+        next: {
+          ...draft,
+          state: 'succeeded',
+          outcome: JSON.stringify({ value: resultOf(draft.key) }),
+          forMs: draft.windowMs,
+          audit: { event: 'settled' },
+        },
+      })),
+    )
+    onProgress?.(done + drafts.length)
+  }
+}
+
+function draftOf() {
+  const key = newKey()
+  return {
+    tenant: TENANT,
+    scope: SCOPE,
+    key,
+    fingerprint: `1:${key}-${key.slice(0, 6)}`,
+    state: 'pending',
+    token: newKey(),
+    attempt: 1,
+    maxAttempts: 5,
+    recovery: 'hold',
+    leaseMs: 30_000,
+    windowMs: 604_800_000,
+    outcome: null,
+    epoch: null,
+    createdAt: null,
+    forMs: 30_000,
+    audit: { event: 'claimed' },
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * `npm run planted`: every defect of scripts/planted/ is applied in turn to a copy of the sources, and the tests that
+ * should notice are run. A defect that no test notices is a hole in the tests, and fails the run.
+ *
+ *   node scripts/planted.mjs [--only words of a name] [--list]
+ */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { ensureInstalled } from './install.mjs'
+import { apply, defects } from './planted/defects.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const run = promisify(execFile)
+const COPIED = [
+  'src',
+  'test',
+  'scripts',
+  'examples',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'vitest.config.ts',
+]
+const BENCHES = 2
+
+const { values: flags } = parseArgs({
+  options: { only: { type: 'string' }, list: { type: 'boolean', default: false } },
+})
+const chosen = defects.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
+if (flags.list) {
+  for (const { name, file } of chosen) console.log(`${name}  (${file})`)
+  process.exit(0)
+}
+if (!ensureInstalled()) process.exit(1)
+
+/** A copy of the sources that defects can be planted in, with the dependencies of this one. */
+function makeBench() {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-planted-'))
+  for (const name of COPIED) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
+  return folder
+}
+
+async function build(folder) {
+  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  // A defect may be a type error too; what counts is that the tests see it.
+  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: folder }).catch(() => undefined)
+}
+
+/** The names of the tests that failed. */
+async function failing(folder, tests) {
+  const report = path.join(folder, 'planted.json')
+  rmSync(report, { force: true })
+  const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const args = [
+    vitest,
+    'run',
+    ...tests,
+    '--bail=1',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    '--coverage.enabled=false',
+  ]
+  const failure = await run(process.execPath, args, { cwd: folder, maxBuffer: 256 * 1024 * 1024 }).then(
+    () => undefined,
+    (error) => error,
+  )
+  let results
+  try {
+    results = JSON.parse(readFileSync(report, 'utf8')).testResults
+  } catch {
+    throw new Error(`vitest left no report:\n${failure?.stdout ?? ''}\n${failure?.stderr ?? ''}`)
+  }
+  const failed = results.flatMap(({ name, status, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName)
+    return tests.length > 0 || status !== 'failed' ? tests : [`${path.relative(folder, name)} did not load`]
+  })
+  return failed
+}
+
+async function tryDefect(folder, defect) {
+  const file = path.join(folder, defect.file)
+  const sound = readFileSync(file, 'utf8')
+  writeFileSync(file, apply(defect, sound))
+  try {
+    await build(folder)
+    return await failing(folder, defect.tests)
+  } finally {
+    writeFileSync(file, sound)
+  }
+}
+
+const todo = [...chosen.entries()]
+const missed = []
+let done = 0
+
+async function work() {
+  const folder = makeBench()
+  try {
+    await build(folder)
+    for (let next = todo.shift(); next; next = todo.shift()) {
+      const [, defect] = next
+      const caught = await tryDefect(folder, defect)
+      done++
+      const verdict = caught.length > 0 ? `caught by: ${caught[0]}` : 'NOT CAUGHT'
+      if (caught.length === 0) missed.push(defect.name)
+      console.log(`${String(done).padStart(3)}/${chosen.length}  ${defect.name}\n         ${verdict}`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+await Promise.all(Array.from({ length: Math.min(BENCHES, chosen.length) }, work))
+console.log(`\n${chosen.length - missed.length} of ${chosen.length} planted defects caught`)
+for (const name of missed) console.log(`NOT CAUGHT: ${name}`)
+process.exitCode = missed.length === 0 ? 0 : 1

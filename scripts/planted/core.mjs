@@ -1,0 +1,116 @@
+/** Defects in the rules: the table, the stamps, the drafts, the outcomes. */
+const TESTS = ['test/core', 'test/engine', 'test/proof/interleavings.test.ts']
+
+const at = (file, defects) => defects.map((defect) => ({ file: `src/core/${file}`, tests: TESTS, ...defect }))
+
+export const core = [
+  ...at('transitions.ts', [
+    {
+      name: 'expiry ignored: a receipt past its window is replayed',
+      find: "if (state !== 'pending') return 'expired'",
+      put: "if (state !== 'pending') return state",
+    },
+    {
+      name: 'fingerprint compared too late: a running attempt with another payload is only in flight',
+      find: "  if (found.fingerprint !== fingerprint) return { kind: 'conflict' }\n",
+      put: "  if (condition !== 'pending' && found.fingerprint !== fingerprint) return { kind: 'conflict' }\n",
+    },
+    {
+      name: 'fingerprint not compared at all',
+      find: "  if (found.fingerprint !== fingerprint) return { kind: 'conflict' }\n",
+      put: '',
+    },
+    {
+      name: 'hold is retried silently',
+      find: "when: ['retry', 'check'], to: 'pending', newAttempt: true, counts: true }",
+      put: "when: ['hold', 'retry', 'check'], to: 'pending', newAttempt: true, counts: true }",
+    },
+    {
+      name: 'attempts are never used up',
+      find: 'receipt.attempt >= receipt.maxAttempts || ',
+      put: '',
+    },
+    {
+      name: 'a lease counts as lapsed one millisecond early',
+      find: "now < until || state === 'unknown'",
+      put: "now < until - 1 || state === 'unknown'",
+    },
+    {
+      name: 'the laxer of two policies wins',
+      find: "return declared === 'check' ? 'check' : 'hold'",
+      put: 'return declared',
+    },
+    {
+      name: 'an unknown outcome expires by itself',
+      find: " || state === 'unknown') return state",
+      put: ') return state',
+      tests: ['test/core'],
+    },
+  ]),
+  ...at('receipt.ts', [
+    {
+      name: 'the epoch goes back with the clock',
+      find: 'return Math.max(Math.floor(now * 1_000), lastEpoch + 1)',
+      put: 'return Math.floor(now * 1_000)',
+      tests: ['test/core', 'test/stores/memory.test.ts'],
+    },
+    {
+      name: 'addresses run into each other',
+      find: 'lastPrefix = `${tenant.length}:${scope.length}:${tenant}${scope}`',
+      put: 'lastPrefix = `${tenant}${scope}`',
+      tests: ['test/core', 'test/stores/memory.test.ts'],
+    },
+    {
+      name: 'the tenant is not part of the address',
+      find: 'lastPrefix = `${tenant.length}:${scope.length}:${tenant}${scope}`',
+      put: 'lastPrefix = `${scope.length}:${scope}`',
+      tests: ['test/core', 'test/stores/memory.test.ts'],
+    },
+    {
+      name: 'the secret token is shown to the world',
+      find: 'state: receipt.state,\n    attempt: receipt.attempt,',
+      put: 'state: receipt.state,\n    ...{ token: receipt.token },\n    attempt: receipt.attempt,',
+    },
+  ]),
+  ...at('drafts.ts', [
+    {
+      name: 'a takeover does not count as an attempt',
+      find: 'row.counts ? found.attempt + 1 : found.attempt',
+      put: 'found.attempt',
+    },
+    {
+      name: 'a held receipt gets a window, and is forgotten',
+      find: 'doubt: () => null,',
+      put: 'doubt: ({ windowMs }) => windowMs,',
+    },
+    {
+      name: 'a settled receipt keeps only the length of its lease',
+      find: 'succeed: ({ windowMs }) => windowMs,',
+      put: 'succeed: ({ leaseMs }) => leaseMs,',
+    },
+  ]),
+  ...at('outcome.ts', [
+    {
+      name: 'a value that is too long is cut instead of given up',
+      find: 'return lost(`its ${text.length} characters are over the limit of ${maxLength}`)',
+      put: 'return `{"value":null}`',
+    },
+    {
+      name: 'a replayed refusal does not say that it is one',
+      find: '      replayed: true,\n',
+      put: '',
+    },
+  ]),
+  ...at('tagged.ts', [
+    {
+      name: 'a payload with a member more passes for one that was seen',
+      find: 'return members === Object.keys(other).length',
+      put: 'return true',
+    },
+    {
+      name: 'replays share one object: a caller that changes its copy changes all',
+      find: '  if (Array.isArray(value)) return value.map(copyPlain)\n  const copy',
+      put: '  if (value !== null) return value\n  const copy',
+    },
+  ]),
+]

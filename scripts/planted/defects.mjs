@@ -1,0 +1,16 @@
+/** The deliberate defects: what is changed where, and which tests have to notice. */
+import { core } from './core.mjs'
+import { engine } from './engine.mjs'
+import { key } from './key.mjs'
+import { sqlite } from './sqlite.mjs'
+
+export const defects = [...core, ...key, ...engine, ...sqlite]
+
+/** The source with the defect in it. A defect that no longer fits its source is an error, not a pass. */
+export function apply({ name, file, find, put }, source) {
+  const first = source.indexOf(find)
+  if (first === -1) throw new Error(`"${name}" no longer fits ${file}: ${find}`)
+  if (source.includes(find, first + 1))
+    throw new Error(`"${name}" fits ${file} in more than one place: ${find}`)
+  return source.replace(find, () => put)
+}

@@ -1,0 +1,195 @@
+/** Defects in the engine: acquiring, running, settling, waiting, remembering. */
+const TESTS = ['test/engine', 'test/proof/interleavings.test.ts', 'test/proof/findings.test.ts']
+
+const at = (file, defects) =>
+  defects.map((defect) => ({ file: `src/engine/${file}`, tests: TESTS, ...defect }))
+
+export const engine = [
+  ...at('acquire.ts', [
+    {
+      name: 'a takeover does not compare the end of the lease: a renewed one is stolen',
+      find: '): Promise<Acquired | undefined> {\n  const expect = { token: found.token, state: found.state, until: found.until }',
+      put: '): Promise<Acquired | undefined> {\n  const expect = { token: found.token, state: found.state }',
+    },
+    {
+      name: 'a claim whose answer was lost is treated as somebody else’s',
+      find: "if (found.token === first.token && found.state === 'pending') return regain(room, found)",
+      put: '',
+    },
+    {
+      name: 'payload check skipped when a duplicate joins in the same process',
+      find: '  if (running.fingerprint !== call.fingerprint) throw conflict(room, running)\n',
+      put: '',
+    },
+    {
+      name: 'store unreachable: the call falls through to the effect',
+      find: "      throw storeUnavailable('nothing was executed', error)",
+      put: '      return { won: true, now: 0, epoch: Number(String(error).length) }',
+    },
+  ]),
+  ...at('replay.ts', [
+    {
+      name: 'payload check skipped on the fast path',
+      find: '  if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined\n',
+      put: '  if (settled === undefined) return undefined\n',
+    },
+    {
+      name: 'the cache compares the payload but not what counts in it',
+      find: 'seen.identity !== identity || ',
+      put: '',
+    },
+  ]),
+  ...at('once.ts', [
+    {
+      name: 'a second attempt under check runs without asking downstream',
+      find: 'if (call.terms.check && receipt.attempt > 1) {',
+      put: 'if (call.terms.check && receipt.attempt > 1_000) {',
+    },
+    {
+      name: 'an unclassified error gives the key back under hold',
+      find: "  return held('the effect failed without saying whether it happened', error)",
+      put: "  return failing('release', error, 'the effect failed')",
+    },
+    {
+      name: 'the cache serves a receipt that is not settled',
+      find: "  if (receipt.state !== 'succeeded' && receipt.state !== 'failed') return undefined\n",
+      put: '',
+    },
+  ]),
+  ...at('settle.ts', [
+    {
+      name: 'a zombie is told that it settled',
+      find: "  if (receipt) notice(room, receipt, 'stale')\n  return undefined",
+      put: '  return receipt && { receipt, now }',
+    },
+    {
+      name: 'a settlement whose answer was lost counts as a lost lease',
+      find: 'if (ours && receipt.state === next.state && receipt.outcome === next.outcome) return { receipt, now }',
+      put: '',
+    },
+  ]),
+  ...at('attempt.ts', [
+    {
+      name: 'an effect starts on a lease that is over',
+      find: 'if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return',
+      put: 'if (room.timers.elapsedMs() >= sinceMs) return',
+    },
+    {
+      name: 'a check that throws counts as “not found”',
+      find: "  } catch {\n    return { found: 'unclear' }",
+      put: '  } catch {\n    return { found: false }',
+    },
+  ]),
+  ...at('lease-keeper.ts', [
+    {
+      name: 'a hung effect is renewed for ever',
+      find: 'if (nowMs >= lease.endsMs) {',
+      put: 'if (nowMs >= lease.endsMs * 1e9) {',
+    },
+    {
+      name: 'leases are never renewed',
+      find: 'if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)',
+      put: '',
+    },
+    {
+      name: 'a lost lease goes unnoticed while the effect runs',
+      find: 'if (!kept && leases.delete(lease)) lease.attempt.onLost()',
+      put: 'if (!kept) leases.delete(lease)',
+    },
+  ]),
+  ...at('group-commit.ts', [
+    {
+      name: 'batch order mixed up',
+      find: '(batch[i] as Waiting<In, Out>).resolve(outputs[i] as Out)',
+      put: '(batch[batch.length - 1 - i] as Waiting<In, Out>).resolve(outputs[i] as Out)',
+    },
+    {
+      name: 'the tail of a batch that is too long is lost',
+      find: 'waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)',
+      put: 'waiting = []',
+    },
+  ]),
+  ...at('settled-cache.ts', [
+    {
+      name: 'the cache forgets that windows end',
+      find: ' || timers.elapsedMs() >= entry.goodUntilMs) return undefined',
+      put: ') return undefined',
+    },
+    {
+      name: 'the cache grows without bound',
+      find: '      old = young\n',
+      put: '      old = new Map([...old, ...young])\n',
+    },
+  ]),
+  ...at('waiting-room.ts', [
+    {
+      name: 'waiting is one look',
+      find: 'if (nowMs >= place.dueMs) void look(place)',
+      put: 'if (nowMs >= place.dueMs && place.paceMs < 5) void look(place)',
+    },
+  ]),
+  ...at('abandon.ts', [
+    {
+      name: 'a later attempt is given back as if nothing had happened',
+      find: ' || receipt.attempt > 1) return',
+      put: ') return',
+    },
+  ]),
+  ...at('engine.ts', [
+    {
+      name: 'an unsafe store is used all the same',
+      find: 'if (errors.length > 0) throw unsafeStore(',
+      put: 'if (errors.length > 1_000) throw unsafeStore(',
+    },
+  ]),
+  ...at('housekeeping.ts', [
+    {
+      name: 'the sweeper holds receipts that may be retried',
+      find: "const row = findRow(conditionOf(found, now), 'sweep', found.recovery)",
+      put: "const row = findRow(conditionOf(found, now), 'sweep', 'hold')",
+    },
+    {
+      name: 'the sweeper does not compare the end of the lease',
+      find: 'const expect = { token: found.token, state: found.state, until: found.until }',
+      put: 'const expect = { token: found.token, state: found.state }',
+    },
+  ]),
+  ...at('transact.ts', [
+    {
+      name: 'a transaction commits although its lease was lost',
+      find: '        if (!swapped.done) {\n',
+      put: '        if (!swapped.done && receipt.attempt > 1_000) {\n',
+    },
+  ]),
+  ...['token', 'state'].map((part) => ({
+    name: `a swap does not compare the ${part}`,
+    file: 'src/stores/memory/conditions.ts',
+    find: `receipt.${part} === expect.${part} &&`,
+    put: '',
+    tests: ['test/stores/memory.test.ts', 'test/proof/interleavings.test.ts'],
+  })),
+  {
+    name: 'read, then insert: a claim awaits between looking and writing',
+    file: 'src/stores/memory/index.ts',
+    find: '    async claim(wanted) {\n      const now = step()\n      return wanted.map((draft) => claimOne(draft, now))',
+    put: `    async claim(wanted) {
+      const now = step()
+      const seen = wanted.map((draft) => tables.entries.get(addressId(draft))?.receipt)
+      await new Promise((resolve) => setImmediate(resolve))
+      return wanted.map((draft, i) => {
+        const found = seen[i]
+        if (found) return { won: false as const, now, found }
+        const receipt = stamp(draft, now, tables.floor)
+        put(tables, receipt, draft.audit)
+        return { won: true as const, now, epoch: receipt.epoch }
+      })`,
+    tests: ['test/stores/memory.test.ts'],
+  },
+  {
+    name: 'the memory store forgets what is still running',
+    file: 'src/stores/memory/conditions.ts',
+    find: "receipt.state !== 'pending' && receipt.state !== 'unknown' && hasEnded",
+    put: 'hasEnded',
+    tests: ['test/stores/memory.test.ts'],
+  },
+]

@@ -1,0 +1,2 @@
+/** Defects in the embedded store. */
+export const sqlite = []
