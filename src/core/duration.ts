@@ -24,7 +24,7 @@ export function toMs(duration: Duration, field: string): number {
   const ms = typeof duration === 'number' ? duration : parse(duration)
   if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS) {
     throw invalidIntent(
-      `${field} is ${JSON.stringify(duration) ?? String(duration)}, which is not a duration from 0 to 100 years`,
+      `${field} is ${shown(duration)}, which is not a duration from 0 to 100 years`,
       `write ${field} as milliseconds or as a number with a unit: 500, '30s', '5m', '24h', '7d'`,
     )
   }
@@ -34,4 +34,9 @@ export function toMs(duration: Duration, field: string): number {
 function parse(text: unknown): number {
   const match = typeof text === 'string' ? WRITTEN.exec(text) : null
   return match ? Number(match[1]) * (UNIT_MS[match[2] as string] as number) : Number.NaN
+}
+
+function shown(given: unknown): string {
+  if (typeof given === 'string') return JSON.stringify(given)
+  return typeof given === 'number' ? String(given) : `of type ${typeof given}`
 }

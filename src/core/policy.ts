@@ -58,6 +58,9 @@ export function readPolicy<T>(policy?: Policy<T>): Terms<T> {
 }
 
 function read<T>(policy: Policy<T>): Terms<T> {
+  if (typeof policy !== 'object' || policy === null) {
+    throw invalidIntent('policy is not an object', `pass an object with any of ${[...KNOWN].join(', ')}`)
+  }
   for (const field of Object.keys(policy)) {
     if (!KNOWN.has(field)) {
       throw invalidIntent(`policy.${field} is not a policy field`, `use one of ${[...KNOWN].join(', ')}`)

@@ -2,6 +2,7 @@
  * The walk that writes canonical text. It is on the path of every replay: what JSON can carry is written at
  * once, everything else goes to the slower functions further down.
  */
+import { types } from 'node:util'
 import { IbidError, invalidIntent } from '../core/errors.js'
 import { type Kind, kindOf } from './kind.js'
 import type { Lens } from './lens.js'
@@ -98,9 +99,12 @@ function writeSeen(value: unknown, depth: number, view: Lens | true, walk: Walk)
   return write(value, depth, undefined, walk)
 }
 
-/** Once, like JSON.stringify: what toJSON gives is the value, and must be data by then. */
+/**
+ * Once, like JSON.stringify: what toJSON gives is the value, and must be data by then. The toJSON that a class
+ * inherits from Date knows nothing of what the class adds, and its text is that of a plain string.
+ */
 function writeInstance(value: object, depth: number, lens: Lens | undefined, walk: Walk): string {
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
+  if ('toJSON' in value && typeof value.toJSON === 'function' && !types.isDate(value)) {
     const data: unknown = value.toJSON()
     if (typeof data !== 'object' || data === null || kindOf(data) !== 'instance')
       return write(data, depth, lens, walk)

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { checkAddress } from '../../src/core/intent.js'
+import type { Address } from '../../src/core/receipt.js'
+import { refusal } from '../key/refusal.js'
+
+const address = { tenant: 'acme', scope: 'refund', key: 'k' }
+
+it('takes names of 1 to 255 characters [R1]', () => {
+  checkAddress(address)
+  checkAddress({ tenant: 'ä', scope: 'http:POST /refunds', key: '😀'.repeat(127) })
+  checkAddress({ ...address, key: 'x'.repeat(255) })
+})
+
+it('an intent without a tenant is an error that names it [R1]', () => {
+  const error = refusal(() => checkAddress({ scope: 'refund', key: 'k' } as Address))
+  expect(error.message).toContain('tenant is missing')
+  expect(error.action).toContain('createIbid({ tenant })')
+})
+
+describe('refuses, naming the field', () => {
+  it.each<[object, string]>([
+    [{ scope: undefined }, 'scope is missing'],
+    [{ key: null }, 'key is not a string but null'],
+    [{ key: 5 }, 'key is not a string but number'],
+    [{ key: '' }, 'key has 0 characters'],
+    [{ key: 'x'.repeat(256) }, 'key has 256 characters'],
+    [{ tenant: 'a\nb' }, 'tenant has a control character'],
+    [{ scope: '\u0085' }, 'scope has a control character'],
+    [{ scope: '\u2028' }, 'scope has a control character'],
+    [{ key: '\ud800' }, 'key has a control character or half a surrogate pair'],
+  ])('%o [R1]', (change, message) => {
+    expect(refusal(() => checkAddress({ ...address, ...change })).message).toContain(message)
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { type Policy, readPolicy } from '../../src/core/policy.js'
+import { refusal } from '../key/refusal.js'
+
+const check = (): { found: false } => ({ found: false })
+
+it('has defaults that never repeat an effect silently [R7] [R11]', () => {
+  expect(readPolicy()).toEqual({
+    windowMs: 86_400_000,
+    leaseMs: 30_000,
+    waitMs: 10_000,
+    timeoutMs: 300_000,
+    maxAttempts: 5,
+    recovery: 'hold',
+    check: undefined,
+  })
+})
+
+it('reads what is declared [R7]', () => {
+  const policy = {
+    window: '7d',
+    lease: '1s',
+    wait: 0,
+    timeout: '2s',
+    maxAttempts: 1,
+    recovery: { check },
+  } as const
+  expect(readPolicy(policy)).toEqual({
+    windowMs: 604_800_000,
+    leaseMs: 1_000,
+    waitMs: 0,
+    timeoutMs: 2_000,
+    maxAttempts: 1,
+    recovery: 'check',
+    check,
+  })
+  expect(readPolicy({ recovery: 'retry' }).recovery).toBe('retry')
+})
+
+describe('refuses, naming the field', () => {
+  it.each<[unknown, string]>([
+    [null, 'policy is not an object'],
+    ['retry', 'policy is not an object'],
+    [{ retries: 3 }, 'policy.retries is not a policy field'],
+    [{ window: 0 }, 'policy.window is zero'],
+    [{ lease: '0.4ms' }, 'policy.lease is zero'],
+    [{ timeout: '0s' }, 'policy.timeout is zero'],
+    [{ wait: -1 }, 'policy.wait is -1'],
+    [{ maxAttempts: 0 }, 'policy.maxAttempts is 0'],
+    [{ maxAttempts: 1.5 }, 'policy.maxAttempts is 1.5'],
+    [{ maxAttempts: 1e9 }, 'policy.maxAttempts is 1000000000'],
+    [{ recovery: 'again' }, 'policy.recovery is none of the three'],
+    [{ recovery: 'atomic' }, 'policy.recovery is none of the three'],
+    [{ recovery: null }, 'policy.recovery is none of the three'],
+    [{ recovery: {} }, 'policy.recovery is none of the three'],
+  ])('%j [R7]', (policy, message) => {
+    expect(refusal(() => readPolicy(policy as Policy)).message).toContain(message)
+  })
+})

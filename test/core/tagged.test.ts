@@ -1,0 +1,78 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { copyPlain, isPlain, samePlain } from '../../src/core/tagged.js'
+import { canonicalJson } from '../../src/key/canonical.js'
+
+const few = fc.oneof(
+  { withCrossShrink: true },
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.object({
+    key: fc.constantFrom('a', 'b', '__proto__', 'toString'),
+    values: [fc.constantFrom<unknown>(0, 1, '1', null, false, undefined), fc.constant({})],
+    maxKeys: 3,
+    withNullPrototype: true,
+  }),
+)
+const plain = few.filter((value) => isPlain(value))
+
+describe('two payloads that are taken for the same without hashing', () => {
+  it('would have the same fingerprint [R4] [R22]', () => {
+    fc.assert(
+      fc.property(plain, few, (first, later) => {
+        expect(samePlain(copyPlain(first), later) && canonicalJson(first) !== canonicalJson(later)).toBe(
+          false,
+        )
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  it('are found where they are equal, whatever the order of members [R4]', () => {
+    fc.assert(
+      fc.property(plain, (value) => {
+        const hasProto = JSON.stringify(value).includes('"__proto__"')
+        expect(samePlain(copyPlain(value), structuredClone(value))).toBe(!hasProto)
+      }),
+    )
+    expect(samePlain({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1 })).toBe(true)
+  })
+
+  it.each<[unknown, unknown]>([
+    [{ a: 1 }, { a: 2 }],
+    [{ a: 1 }, { a: 1, b: 1 }],
+    [{ a: 1, b: 1 }, { a: 1 }],
+    [{ a: 1 }, { b: 1 }],
+    [[1], [1, 2]],
+    [[1], [2]],
+    [[], {}],
+    [{}, []],
+    [{}, null],
+    [null, {}],
+    [{}, 1],
+    [{}, new Map()],
+    [{}, new Date(0)],
+    [[1], new Uint8Array([1])],
+    [1, 1n],
+    [
+      { a: 1 },
+      new (class A {
+        readonly a = 1
+      })(),
+    ],
+  ])('are not %j and %o [R4]', (first, later) => {
+    expect(samePlain(copyPlain(first), later)).toBe(false)
+  })
+
+  it('are not __proto__ and something else: no inherited member passes for data (powertools-ts 2.35) [R22]', () => {
+    expect(samePlain(copyPlain(JSON.parse('{"__proto__":{}}')), { x: 1 })).toBe(false)
+    expect(samePlain(copyPlain(JSON.parse('{"a":{"__proto__":{}}}')), { a: { x: {} } })).toBe(false)
+  })
+})
+
+it("a copy is equal, and is nobody else's: a later change of the payload does not reach it [R4]", () => {
+  const payload = JSON.parse('{"a":[{"b":1}],"__proto__":{"c":2}}') as { a: { b: number }[] }
+  const copy = copyPlain(payload)
+  expect(copy).toStrictEqual(payload)
+  ;(payload.a[0] as { b: number }).b = 2
+  expect(JSON.stringify(copy)).toBe('{"a":[{"b":1}],"__proto__":{"c":2}}')
+})
