@@ -1,0 +1,135 @@
+/**
+ * From an address to its row, without an index that a claim would have to write into. The newest ids are in a hash
+ * table in memory (tail.ts). Every 65 536 of them are sealed: their hashes are written once, in slices, and a filter in
+ * memory (filter.ts) says which generations are worth a look. What is found is only a candidate: whoever reads the
+ * row compares the address.
+ *
+ * Other processes write to the same file. `refresh` has to run inside each transaction, before anything is looked
+ * up: it reads what they added, and costs one question where they added nothing.
+ */
+import { type Address, addressId } from '../../core/receipt.js'
+import { Filter } from './filter.js'
+import { forEachEntry, type Generation, SLICES, sliceOf, toGeneration } from './generation.js'
+import { Hasher } from './hash.js'
+import { asRow, type Row, row } from './open.js'
+import { assertReadable } from './schema.js'
+import type { Statements } from './statements.js'
+import { Tail } from './tail.js'
+
+export class Catalogue {
+  floorEpoch = 0
+  tail = new Tail(0)
+  /** The last id that was given out. */
+  lastId = 0
+  readonly #sql: Statements
+  #filter = new Filter()
+  #hasher: Hasher | undefined
+  #generations = new Map<number, Generation>()
+  /** Generations of which nothing but the log is left: no claim has to look at them. */
+  #gone: readonly Generation[] = []
+  #committedId = 0
+  #dataVersion = -1
+  #version = -1
+  readonly #ids: number[] = []
+  readonly #named: number[] = []
+
+  constructor(sql: Statements) {
+    this.#sql = sql
+  }
+
+  refresh(): void {
+    this.lastId = this.#committedId
+    const dataVersion = Number(row(this.#sql.dataVersion)?.[0])
+    if (dataVersion === this.#dataVersion) return
+    const [version, key0, key1, catalogue, sealedTo, floorId, floorEpoch] = row(this.#sql.meta) as readonly number[]
+    assertReadable(version as number)
+    this.#hasher ??= new Hasher(key0 as number, key1 as number)
+    if (catalogue !== this.#version) this.#loadGenerations()
+    if (this.tail.base !== sealedTo) this.tail = this.tail.from(sealedTo as number)
+    const seen = Math.max(this.#committedId, this.tail.base)
+    for (const got of this.#sql.tail.iterate(seen)) this.#addRow(asRow(got) as Row)
+    const lastId = (row(this.#sql.lastId) as readonly (number | null)[])[0] ?? 0
+    this.lastId = Math.max(lastId, sealedTo as number, floorId as number)
+    this.floorEpoch = floorEpoch as number
+    this.#version = catalogue as number
+    this.#dataVersion = dataVersion
+    this.#committedId = this.lastId
+  }
+
+  /** After the commit of a transaction that gave out ids. Without it they are given out again. */
+  committed(): void {
+    this.#committedId = this.lastId
+  }
+
+  /** Everything is read anew with the next refresh. */
+  forget(): void {
+    this.#dataVersion = -1
+  }
+
+  /** Ids of receipts that may be the one at this address, newest first. Good until the next call. */
+  candidates(address: Address): readonly number[] {
+    const ids = this.#ids
+    ids.length = 0
+    const { high, low } = this.#hash(address)
+    this.tail.find(high, low, ids)
+    const named = this.#named
+    named.length = 0
+    this.#filter.find(high, low, named)
+    for (let i = 0; i < named.length; i++) {
+      this.#search(this.#generations.get(named[i] as number) as Generation, high, low, ids)
+    }
+    return ids
+  }
+
+  /** Also those that only the audit log still knows. */
+  candidatesEver(address: Address): readonly number[] {
+    this.candidates(address)
+    const { high, low } = this.#hash(address)
+    for (const generation of this.#gone) this.#search(generation, high, low, this.#ids)
+    return [...new Set(this.#ids)]
+  }
+
+  /** A new id for the receipt at this address. */
+  give(address: Address): number {
+    const id = ++this.lastId
+    const { high, low } = this.#hash(address)
+    this.tail.add(high, low, id)
+    return id
+  }
+
+  #hash(address: Address): Hasher {
+    const hasher = this.#hasher as Hasher
+    hasher.hash(addressId(address))
+    return hasher
+  }
+
+  #addRow([id, tenant, scope, key]: Row): void {
+    const { high, low } = this.#hash({ tenant, scope, key } as unknown as Address)
+    this.tail.add(high, low, id as number)
+  }
+
+  #search({ id, after }: Generation, high: number, low: number, into: number[]): void {
+    const entries = row(this.#sql.run, id * SLICES + sliceOf(high))?.[0] as Uint8Array | undefined
+    if (entries === undefined) return
+    forEachEntry(entries, (entryHigh, entryLow, offset) => {
+      if (entryHigh === high && entryLow === low) into.push(after + offset)
+    })
+  }
+
+  #loadGenerations(): void {
+    const found = this.#sql.generations.all().map((got) => toGeneration(asRow(got) as Row))
+    const live = new Map(found.filter((one) => one.live > 0).map((one) => [one.id, one]))
+    for (const id of this.#filter.generations()) if (!live.has(id)) this.#filter.remove(id)
+    for (const id of live.keys()) if (!this.#generations.has(id)) this.#loadFilter(id)
+    this.#generations = live
+    this.#gone = found.filter((one) => one.live === 0)
+  }
+
+  #loadFilter(generation: number): void {
+    const slot = this.#filter.open(generation)
+    for (const got of this.#sql.runs.iterate(generation * SLICES, (generation + 1) * SLICES)) {
+      const entries = (asRow(got) as Row)[0] as Uint8Array
+      forEachEntry(entries, (high, low) => this.#filter.add(slot, high, low))
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The desk in front of the file. Whatever came while the last transaction ran is the next one: claims, swaps and
+ * records that wait together share one commit. A lock that somebody else holds is waited for in short steps,
+ * between which reads go on, and not longer than `busyMs`.
+ */
+import { type Connection, connect, inRead, inWrite } from './connection.js'
+import { type Failure, failureOf, lockedTooLong } from './errors.js'
+import { GENERATION_SIZE } from './generation.js'
+import type { Settings } from './open.js'
+import { isDue, seal } from './seal.js'
+import { isWrite, READS, type Verb, WRITES } from './verbs.js'
+
+export interface DeskSettings extends Settings {
+  readonly busyMs: number
+  readonly generationSize?: number | undefined
+}
+
+export interface Ticket {
+  readonly verb: Verb
+  readonly input: unknown
+  readonly done: (output: unknown) => void
+  readonly failed: (failure: Failure) => void
+}
+
+interface Waiting extends Ticket {
+  readonly deadline: number
+}
+
+type Does = (connection: Connection, input: unknown, now: number) => unknown
+
+/** A transaction is closed when it has this many writes: others want the lock, too. */
+const MOST_WRITES = 64
+
+export class Desk {
+  readonly #settings: DeskSettings
+  readonly #answered: () => void
+  #connection: Connection | undefined
+  #waiting: Waiting[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** `answered` is called after some tickets were answered, before more is done. */
+  constructor(settings: DeskSettings, answered: () => void = () => {}) {
+    this.#settings = settings
+    this.#answered = answered
+  }
+
+  /** Takes a ticket. `work` has to follow. */
+  take(ticket: Ticket): void {
+    this.#waiting.push({ ...ticket, deadline: performance.now() + this.#settings.busyMs })
+  }
+
+  /** Works on all that wait, until they are answered or the lock is somebody else's. */
+  work(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    let held: Waiting[] = []
+    while (this.#waiting.length > 0) {
+      const tickets = this.#waiting
+      this.#waiting = []
+      const writes = tickets.filter(({ verb }) => isWrite(verb))
+      for (const ticket of tickets) if (!isWrite(ticket.verb)) this.#attempt([ticket], held)
+      for (let at = 0; at < writes.length; at += MOST_WRITES) {
+        if (held.length > 0) held.push(...writes.slice(at))
+        if (held.length > 0) break
+        this.#attempt(writes.slice(at, at + MOST_WRITES), held)
+      }
+      this.#answered()
+      this.#sealIfDue()
+      if (held.length > 0) break
+    }
+    this.#waiting.push(...this.#refuseLate(held))
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.work(), 1 + Math.random() * 3)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#disconnect()
+  }
+
+  #disconnect(): void {
+    this.#connection?.db.close()
+    this.#connection = undefined
+  }
+
+  #attempt(tickets: readonly Waiting[], held: Waiting[]): void {
+    try {
+      const outputs = this.#run(tickets)
+      for (const [i, ticket] of tickets.entries()) ticket.done(outputs[i])
+    } catch (error) {
+      const failure = failureOf(error, this.#settings.file)
+      if (failure.kind === 'busy') return void held.push(...tickets)
+      if (failure.kind === 'file') this.#disconnect()
+      // Where one of them is to blame, the others must not suffer for it.
+      if (failure.kind === 'call' && tickets.length > 1) {
+        for (const ticket of tickets) this.#attempt([ticket], held)
+      } else {
+        for (const ticket of tickets) ticket.failed(failure)
+      }
+    }
+  }
+
+  #run(tickets: readonly Waiting[]): readonly unknown[] {
+    const connection = (this.#connection ??= connect(this.#settings))
+    const [first] = tickets as readonly [Waiting]
+    if (!isWrite(first.verb)) {
+      const does = READS[first.verb as keyof typeof READS] as Does
+      return [inRead(connection, (now) => does(connection, first.input, now))]
+    }
+    const outputs = inWrite(connection, (now) =>
+      tickets.map(({ verb, input }) => (WRITES[verb as keyof typeof WRITES] as Does)(connection, input, now)),
+    )
+    if (tickets.some(({ verb }) => verb === 'purge')) connection.catalogue.forget()
+    return outputs
+  }
+
+  /** What cannot be sealed now is sealed after one of the next transactions: until then it is found in memory. */
+  #sealIfDue(): void {
+    const connection = this.#connection
+    const size = this.#settings.generationSize ?? GENERATION_SIZE
+    if (!connection || !isDue(connection.catalogue, size)) return
+    try {
+      inWrite(connection, () => {
+        // Another process may have done it in the meantime.
+        if (isDue(connection.catalogue, size)) seal(connection.sql, connection.catalogue, size)
+      })
+    } catch {
+      return
+    } finally {
+      connection.catalogue.forget()
+    }
+  }
+
+  #refuseLate(held: readonly Waiting[]): Waiting[] {
+    const now = performance.now()
+    const late = held.filter(({ deadline }) => deadline <= now)
+    for (const ticket of late) ticket.failed(lockedTooLong(this.#settings.file))
+    if (late.length > 0) this.#answered()
+    return held.filter(({ deadline }) => deadline > now)
+  }
+}

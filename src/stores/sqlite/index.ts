@@ -1,0 +1,152 @@
+/**
+ * The SQLite store: durable, in one file, for several processes on one computer. Receipts are rows in the order of
+ * their claims; the way from an address to its row is in memory and in sealed generations (catalogue.ts), so that a
+ * file of millions takes claims about as fast as an empty one. docs/adr/0003-sqlite-layout.md has the reasons and
+ * the figures.
+ */
+import { closed, unsafeStore } from '../../core/errors.js'
+import type { Store } from '../../store.js'
+import { readAudit, readScan } from './pages.js'
+import { toReceipt } from './receipt.js'
+import { startThread } from './thread.js'
+import { beginOwn, type Own, ownConnection, runWork, type SqliteTransaction } from './transact.js'
+import type { Verb, Verbs } from './verbs.js'
+
+export type { SqliteTransaction } from './transact.js'
+
+export interface SqliteOptions {
+  /** How long a call waits for the lock of another writer before it is refused. Default 5 000. */
+  readonly busyMs?: number
+  /** The most that the file may grow to; writes that need more are refused. Default: as far as the disk goes. */
+  readonly maxBytes?: number
+  /** Milliseconds added to this computer's clock, for tests: one number on a SharedArrayBuffer. */
+  readonly clockOffset?: Float64Array
+  /** Where commits wait for the disk. Default: a worker thread, where its file can be found. */
+  readonly thread?: 'worker' | 'caller'
+  /** How many receipts are sealed together, for tests. */
+  readonly generationSize?: number
+}
+
+const BUSY_MS = 5_000
+const PURGE_BATCH = 250
+
+/** `file` is made when it is not there yet; its directory has to be. Nothing is opened before the first call. */
+export function sqliteStore(file: string, options: SqliteOptions = {}): Store<SqliteTransaction> {
+  if (file === '' || file.includes(':memory:')) throw inMemory(file)
+  const { busyMs = BUSY_MS, maxBytes, clockOffset, generationSize } = options
+  const settings = { file, busyMs, maxBytes, clockOffset, generationSize }
+  const thread = startThread(settings, options.thread)
+  let open = true
+  let running = 0
+  let drained: (() => void) | undefined
+  let own: Own | undefined
+  /** Transactions of this store, one after the other; while one waits for the lock, no new writes are sent. */
+  let lastTransaction: Promise<unknown> = Promise.resolve()
+  let gate: Promise<void> | undefined
+
+  async function call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    return await counted(async () => {
+      while (gate && (verb === 'claim' || verb === 'swap' || verb === 'purge')) await gate
+      return await thread.call(verb, input)
+    })
+  }
+
+  async function counted<T>(work: () => Promise<T>): Promise<T> {
+    if (!open) throw closed()
+    running++
+    try {
+      return await work()
+    } finally {
+      if (--running === 0) drained?.()
+    }
+  }
+
+  return {
+    name: 'sqlite',
+    maxBatch: 512,
+    lanes: 2,
+    maxOutcome: 1_000_000,
+
+    async claim(wanted) {
+      const { now, answers } = await call('claim', wanted)
+      return answers.map((answer) =>
+        typeof answer === 'number' ? { won: true, now, epoch: answer } : { won: false, now, found: toReceipt(answer) },
+      )
+    },
+
+    async swap(changes) {
+      const { now, answers } = await call('swap', changes)
+      return answers.map((epoch) => (epoch === null ? { done: false, now } : { done: true, now, epoch }))
+    },
+
+    async get(addresses) {
+      const { now, rows } = await call('get', addresses)
+      return { now, receipts: rows.map((found) => (found ? toReceipt(found) : undefined)) }
+    },
+
+    scan: async (query) => await readScan(query, (after) => call('scan', { query, after })),
+    audit: async (query) => await readAudit(query, (after) => call('audit', { query, after })),
+
+    async purge(limit, auditMs) {
+      let receipts = 0
+      let events = 0
+      // In small transactions, so that claims get their turn in between.
+      for (let left = limit; left > 0; left -= PURGE_BATCH) {
+        const batch = Math.min(left, PURGE_BATCH)
+        const purged = await call('purge', { limit: batch, auditMs })
+        receipts += purged.receipts
+        events += purged.events
+        if (purged.receipts < batch && purged.events < batch) break
+      }
+      return { receipts, events }
+    },
+
+    async record(events) {
+      await call('record', events)
+    },
+
+    async check() {
+      const report = await call('check', null)
+      return { ...report, facts: { ...report.facts, thread: thread.kind } }
+    },
+
+    async close() {
+      if (!open) return
+      open = false
+      if (running > 0) await new Promise<void>((resolve) => (drained = resolve))
+      own?.db.close()
+      await thread.close()
+    },
+
+    async transact(work) {
+      return await counted(async () => {
+        const before = lastTransaction
+        let end = (): void => {}
+        lastTransaction = new Promise<void>((resolve) => (end = resolve))
+        try {
+          await before
+          // The desk has brought the file to its version before anything else writes to it.
+          const mine: Own = own ?? (await thread.call('check', null).then(() => ownConnection(settings)))
+          own = mine
+          let letThrough = (): void => {}
+          gate = new Promise<void>((resolve) => (letThrough = resolve))
+          try {
+            await beginOwn(mine, file, busyMs)
+          } finally {
+            gate = undefined
+            letThrough()
+          }
+          return await runWork(mine, settings, ({ next }) => thread.call('locate', next), work)
+        } finally {
+          end()
+        }
+      })
+    },
+  }
+}
+
+function inMemory(file: string): Error {
+  return unsafeStore(
+    `${JSON.stringify(file)} is a database that ends with this process; give the path of a file, or use memoryStore()`,
+  )
+}

@@ -1,0 +1,121 @@
+/**
+ * The driver and the settings of a connection: `node:sqlite` where this Node has it, else `@photostructure/sqlite`,
+ * which has the same API. WAL with synchronous=FULL: a commit is on the disk before it is acknowledged, and
+ * readers do not wait for the writer.
+ */
+import { createRequire } from 'node:module'
+import { storeFailure } from './errors.js'
+
+export type Value = string | number | bigint | null | Uint8Array
+export type Row = readonly Value[]
+
+export interface Statement {
+  run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+  get(...values: Value[]): unknown
+  all(...values: Value[]): unknown[]
+  iterate(...values: Value[]): IterableIterator<unknown>
+  /** Not in every release of node:sqlite. */
+  setReturnArrays?(on: boolean): void
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+interface Driver {
+  readonly name: string
+  readonly open: (file: string) => Database
+}
+
+interface DriverModule {
+  readonly DatabaseSync: new (file: string) => Database
+}
+
+export interface Settings {
+  readonly file: string
+  /** The most that the file may grow to; undefined: as far as the disk goes. */
+  readonly maxBytes?: number | undefined
+  /** Added to this computer's clock. */
+  readonly clockOffset?: Float64Array | undefined
+}
+
+const PAGE_BYTES = 4_096
+const CACHE_KIB = 16_384
+/** Between two attempts of the event loop to get a lock; the wait as a whole is bounded there. */
+const LOCK_WAIT_MS = 10
+const CHECKPOINT_PAGES = 2_000
+/** What a log that a slow reader held up is cut back to. */
+const LOG_BYTES = 64 * 1_024 * 1_024
+
+let chosen: Driver | undefined
+
+export function driver(): Driver {
+  chosen ??= builtIn() ?? installed()
+  return chosen
+}
+
+function builtIn(): Driver | undefined {
+  // Asked for by name, so that nothing fails and no bundler stumbles where it is missing.
+  const found = process.getBuiltinModule('node:sqlite') as unknown as DriverModule | undefined
+  return found && { name: 'node:sqlite', open: (file) => new found.DatabaseSync(file) }
+}
+
+function installed(): Driver {
+  const name = '@photostructure/sqlite'
+  try {
+    const found = createRequire(import.meta.url)(name) as DriverModule
+    return { name, open: (file) => new found.DatabaseSync(file) }
+  } catch (cause) {
+    throw storeFailure(
+      `this Node has no node:sqlite, and ${name} cannot be loaded`,
+      `run "npm install ${name}", or use Node 22.13 or newer`,
+      false,
+      cause,
+    )
+  }
+}
+
+/** Opens the file and makes the settings hold. Writes nothing but the header of a new file. */
+export function openDatabase({ file, maxBytes }: Settings): Database {
+  const db = driver().open(file)
+  try {
+    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
+    // Only an empty file takes the page size.
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
+    if (pragma(db, 'journal_mode') !== 'wal') db.exec('PRAGMA journal_mode = WAL')
+    db.exec('PRAGMA synchronous = FULL')
+    // Where fsync does not reach the platter (macOS), the stronger one; elsewhere these do nothing.
+    db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
+    if (maxBytes !== undefined) {
+      const pages = Math.floor(maxBytes / Number(pragma(db, 'page_size')))
+      db.exec(`PRAGMA max_page_count = ${Math.max(1, pages)}`)
+    }
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+export function pragma(db: Database, name: string): Value | undefined {
+  return row(rows(db.prepare(`PRAGMA ${name}`)))?.[0]
+}
+
+/** The statement, set to give its rows as arrays. */
+export function rows(statement: Statement): Statement {
+  statement.setReturnArrays?.(true)
+  return statement
+}
+
+export function row(statement: Statement, ...values: Value[]): Row | undefined {
+  return asRow(statement.get(...values))
+}
+
+export function asRow(got: unknown): Row | undefined {
+  if (got === undefined || got === null) return undefined
+  return Array.isArray(got) ? (got as Row) : (Object.values(got) as Row)
+}

@@ -1,0 +1,71 @@
+/** Every statement of the hot path and of the reads, named after the verb it is for. Prepared once per connection. */
+import { type Database, rows, type Statement } from './open.js'
+
+/** The order in which receipt.ts reads a row. */
+export const RECEIPT_COLUMNS =
+  'id, tenant, scope, key, fingerprint, state, token, attempt, max_attempts, recovery, lease_ms, window_ms, outcome, epoch, created_at, at, until'
+
+/** What a swap changes, in the order in which it binds. */
+const CHANGED = [
+  'state',
+  'until',
+  'at',
+  'epoch',
+  'attempt',
+  'max_attempts',
+  'recovery',
+  'lease_ms',
+  'window_ms',
+  'created_at',
+  'event',
+  'by',
+  'why',
+  'token',
+  'fingerprint',
+  'outcome',
+]
+
+const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  beginRead: 'BEGIN',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  dataVersion: 'PRAGMA data_version',
+  meta: 'SELECT version, key0, key1, catalogue, sealed_to, floor_id, floor_epoch FROM ibid_meta',
+  lastId: 'SELECT max(id) FROM ibid_receipt',
+
+  /** What has no index yet: rows above an id, also of receipts that only the log still knows. */
+  tail: `SELECT id, tenant, scope, key FROM ibid_receipt WHERE id > ?1
+    UNION ALL SELECT id, tenant, scope, key FROM ibid_past WHERE id > ?1`,
+  generations: 'SELECT id, after, live FROM ibid_generation',
+  runs: 'SELECT entries FROM ibid_run WHERE id >= ? AND id < ?',
+  run: 'SELECT entries FROM ibid_run WHERE id = ?',
+  sealRun: 'INSERT INTO ibid_run (id, entries) VALUES (?, ?)',
+  sealGeneration: `INSERT INTO ibid_generation (after, id, live, past) VALUES (?1, ?2,
+    (SELECT count(*) FROM ibid_receipt WHERE id > ?1 AND id <= ?2),
+    (SELECT count(*) FROM ibid_past WHERE id > ?1 AND id <= ?2))`,
+  sealMeta: 'UPDATE ibid_meta SET catalogue = catalogue + 1, sealed_to = ?',
+
+  claim: `INSERT INTO ibid_receipt (${[...CHANGED, 'id', 'tenant', 'scope', 'key'].join(', ')})
+    VALUES (${Array(CHANGED.length + 4).fill('?').join(', ')})`,
+  /** One step where the fingerprint stays: nothing is read before. */
+  settle: `UPDATE ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')}
+    WHERE id = ? AND token = ? AND state = ? AND key = ? AND scope = ? AND tenant = ? AND fingerprint = ? RETURNING 1`,
+  swap: `UPDATE ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
+  /** Earlier events keep the payload they were about. */
+  keepFingerprint: 'UPDATE ibid_audit SET fingerprint = ?2 WHERE receipt = ?1 AND fingerprint IS NULL',
+
+  receipt: `SELECT ${RECEIPT_COLUMNS} FROM ibid_receipt WHERE id = ? AND key = ? AND scope = ? AND tenant = ?`,
+  fingerprint: 'SELECT fingerprint FROM ibid_receipt WHERE id = ? AND key = ? AND scope = ? AND tenant = ?',
+  past: 'SELECT id FROM ibid_past WHERE id = ? AND key = ? AND scope = ? AND tenant = ?',
+  record: `INSERT INTO ibid_audit
+    (receipt, at, event, state, epoch, attempt, count, by, why, fingerprint, tenant, scope, key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+} as const
+
+export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
+
+export function prepareStatements(db: Database): Statements {
+  const names = Object.keys(SQL) as (keyof typeof SQL)[]
+  return Object.fromEntries(names.map((name) => [name, rows(db.prepare(SQL[name]))])) as Statements
+}

@@ -1,0 +1,56 @@
+/** What can be asked of the thread that has the file open, and what it answers: plain data, one entry per verb. */
+import type { AuditEvent } from '../../core/audit.js'
+import type { Address, Draft } from '../../core/receipt.js'
+import type { AuditQuery, Purged, ScanQuery, StoreReport, Swap } from '../../store.js'
+import { auditSlice, type AuditSlice } from './audit.js'
+import { check } from './check.js'
+import { claim, type ClaimAnswer } from './claim.js'
+import type { Connection } from './connection.js'
+import { findIdsEver, findReceipt } from './get.js'
+import type { Row } from './open.js'
+import { purge } from './purge.js'
+import { record } from './record.js'
+import { scanSlice, type ScanSlice } from './scan.js'
+import { swap, type SwapAnswer } from './swap.js'
+
+export interface Verbs {
+  claim: { in: readonly Draft[]; out: { readonly now: number; readonly answers: readonly ClaimAnswer[] } }
+  swap: { in: readonly Swap[]; out: { readonly now: number; readonly answers: readonly SwapAnswer[] } }
+  record: { in: readonly AuditEvent[]; out: null }
+  purge: { in: { readonly limit: number; readonly auditMs: number }; out: Purged }
+  get: { in: readonly Address[]; out: { readonly now: number; readonly rows: readonly (Row | null)[] } }
+  locate: { in: Address; out: readonly number[] }
+  scan: { in: { readonly query: ScanQuery; readonly after: number }; out: ScanSlice }
+  audit: { in: { readonly query: AuditQuery; readonly after: number }; out: AuditSlice }
+  check: { in: null; out: StoreReport }
+}
+
+export type Verb = keyof Verbs
+
+type Does<V extends Verb> = (connection: Connection, input: Verbs[V]['in'], now: number) => Verbs[V]['out']
+
+/** Inside one write transaction together with whatever else waits. */
+export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Does<V> } = {
+  claim: (connection, drafts, now) => ({ now, answers: drafts.map((draft) => claim(connection, draft, now)) }),
+  swap: (connection, changes, now) => ({ now, answers: changes.map((change) => swap(connection, change, now)) }),
+  record: (connection, events, now) => {
+    for (const event of events) record(connection, event, now)
+    return null
+  },
+  purge: (connection, { limit, auditMs }, now) => purge(connection, limit, auditMs, now),
+}
+
+export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES>]: Does<V> } = {
+  get: (connection, addresses, now) => ({
+    now,
+    rows: addresses.map((address) => findReceipt(connection, address) ?? null),
+  }),
+  locate: (connection, address) => findIdsEver(connection, address),
+  scan: (connection, { query, after }, now) => scanSlice(connection, query, after, now),
+  audit: (connection, { query, after }) => auditSlice(connection, query, after),
+  check: (connection) => check(connection),
+}
+
+export function isWrite(verb: Verb): verb is keyof typeof WRITES {
+  return verb in WRITES
+}
