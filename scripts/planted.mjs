@@ -2,7 +2,7 @@
  * `npm run planted`: every defect of scripts/planted/ is applied in turn to a copy of the sources, and the tests that
  * should notice are run. A defect that no test notices is a hole in the tests, and fails the run.
  *
- *   node scripts/planted.mjs [--only words of a name] [--list]
+ *   node scripts/planted.mjs [--only words of a name] [--list] [--control]
  */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { ensureInstalled } from './install.mjs'
-import { apply, defects } from './planted/defects.mjs'
+import { apply, control, defects } from './planted/defects.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const run = promisify(execFile)
@@ -29,9 +29,15 @@ const COPIED = [
 const BENCHES = 2
 
 const { values: flags } = parseArgs({
-  options: { only: { type: 'string' }, list: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    control: { type: 'boolean', default: false },
+  },
 })
-const chosen = defects.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
+const chosen = flags.control
+  ? [control]
+  : defects.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
 if (flags.list) {
   for (const { name, file } of chosen) console.log(`${name}  (${file})`)
   process.exit(0)
@@ -54,18 +60,10 @@ async function build(folder) {
 
 /** The names of the tests that failed. */
 async function failing(folder, tests) {
-  const report = path.join(folder, 'planted.json')
+  const report = path.join(folder, 'reports', 'vitest.json')
   rmSync(report, { force: true })
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [
-    vitest,
-    'run',
-    ...tests,
-    '--bail=1',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    '--coverage.enabled=false',
-  ]
+  const args = [vitest, 'run', ...tests, '--bail=1', '--coverage.enabled=false']
   const failure = await run(process.execPath, args, { cwd: folder, maxBuffer: 256 * 1024 * 1024 }).then(
     () => undefined,
     (error) => error,

@@ -6,6 +6,15 @@ import { sqlite } from './sqlite.mjs'
 
 export const defects = [...core, ...key, ...engine, ...sqlite]
 
+/** Changes nothing, so no test can catch it: the run has to say so. */
+export const control = {
+  name: 'control: a defect that is none',
+  file: 'src/key/template.ts',
+  find: 'encodeURIComponent(String(part))',
+  put: 'encodeURIComponent(String(part))',
+  tests: ['test/key/template.test.ts'],
+}
+
 /** The source with the defect in it. A defect that no longer fits its source is an error, not a pass. */
 export function apply({ name, file, find, put }, source) {
   const first = source.indexOf(find)
