@@ -52,7 +52,8 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
         continue
       }
       if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)
-      nextMs = Math.min(nextMs, lease.renewMs, lease.endsMs)
+      // While a renewal is on its way the next one is not due: its answer sets the time for that.
+      nextMs = Math.min(nextMs, lease.renewing ? lease.endsMs : lease.renewMs, lease.endsMs)
     }
     if (leases.size > 0) arm(nextMs)
   }
@@ -62,6 +63,7 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
     lease.renewMs = nowMs + lease.attempt.receipt.leaseMs / RENEWALS
     const kept = await lease.attempt.renew().catch(() => true)
     lease.renewing = false
+    if (kept && leases.has(lease)) arm(Math.min(lease.renewMs, lease.endsMs))
     if (!kept && leases.delete(lease)) lease.attempt.onLost()
   }
 

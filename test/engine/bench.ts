@@ -1,0 +1,120 @@
+/** What the tests of the engine work on: a memory store in virtual time, as many engines on it as they like. */
+import { createIbid, type Ibid, type IbidOptions, type Policy } from '../../src/index.js'
+import type { Attempt } from '../../src/core/policy.js'
+import type { Store } from '../../src/store.js'
+import { type MemoryTx, memoryStore } from '../../src/stores/memory/index.js'
+import { type Tap, tapped } from './tapped-store.js'
+import { turn, type VirtualTime, virtualTime } from './virtual-time.js'
+
+export interface Bench {
+  readonly time: VirtualTime
+  readonly store: Store<MemoryTx>
+  readonly tap: Tap
+  /** An engine on the store. Housekeeping is off: tests sweep when they mean to. */
+  open(options?: Partial<IbidOptions<MemoryTx>>): Ibid<MemoryTx>
+  /** A worker whose timers stop when it does: as if its process was gone or paused. */
+  worker(options?: Partial<IbidOptions<MemoryTx>>): { readonly ibid: Ibid<MemoryTx>; stop(): void }
+}
+
+export const WHERE = { tenant: 'acme', scope: 'tool:refund', key: 'wf_1:step_1' }
+export const INTENT = { ...WHERE, payload: { payment: 'pay_1', amount: 10 } }
+
+export function bench(facts: Partial<Store<MemoryTx>> = {}): Bench {
+  const time = virtualTime()
+  const { store, tap } = tapped(memoryStore({ clock: time.clock }), facts)
+  function open(options: Partial<IbidOptions<MemoryTx>> = {}): Ibid<MemoryTx> {
+    return createIbid({ store, housekeeping: false, timers: time.timers, ...options })
+  }
+  return {
+    time,
+    store,
+    tap,
+    open,
+    worker(options) {
+      const { timers, stop } = time.worker()
+      return { ibid: open({ ...options, timers }), stop }
+    },
+  }
+}
+
+/** An effect that a test ends by hand; counts how often it was started. */
+export interface Manual<T> {
+  readonly effect: (attempt: Attempt) => Promise<T>
+  readonly attempts: Attempt[]
+  succeed(value: T, at?: number): Promise<void>
+  fail(error: unknown, at?: number): Promise<void>
+}
+
+export function manual<T = unknown>(): Manual<T> {
+  const attempts: Attempt[] = []
+  const ends: { resolve: (value: T) => void; reject: (error: unknown) => void }[] = []
+  return {
+    attempts,
+    effect: (attempt) =>
+      new Promise((resolve, reject) => {
+        attempts.push(attempt)
+        ends.push({ resolve, reject })
+      }),
+    async succeed(value, at = ends.length - 1) {
+      ends[at]?.resolve(value)
+      await turn()
+    },
+    async fail(error, at = ends.length - 1) {
+      ends[at]?.reject(error)
+      await turn()
+    },
+  }
+}
+
+/** What became of a promise, seen without waiting for it. */
+export type Seen<T> = { state: 'waiting' } | { state: 'done'; value: T } | { state: 'failed'; error: Failure }
+export interface Failure extends Error {
+  readonly code?: string
+  readonly retriable?: boolean
+  readonly retryAfterMs?: number
+  readonly action?: string
+  readonly replayed?: boolean
+  readonly data?: unknown
+  readonly receipt?: { readonly state: string; readonly attempt: number }
+}
+
+export function seen<T>(promise: Promise<T>): { now: Seen<T> } {
+  const holder: { now: Seen<T> } = { now: { state: 'waiting' } }
+  promise.then(
+    (value) => (holder.now = { state: 'done', value }),
+    (error: Failure) => (holder.now = { state: 'failed', error }),
+  )
+  return holder
+}
+
+/** The error that a promise ended with. */
+export async function failure(promise: Promise<unknown>): Promise<Failure> {
+  try {
+    await promise
+  } catch (error) {
+    return error as Failure
+  }
+  throw new TypeError('it was expected to fail, and did not')
+}
+
+/** How a promise ends when time passes: the waits and pauses of the engine are over by then. */
+export async function within<T>(on: Bench, promise: Promise<T>, ms = 1): Promise<T> {
+  const ended = promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  )
+  await on.time.pass(ms)
+  const how = await ended
+  if ('error' in how) throw how.error
+  return how.value
+}
+
+/** A worker claims the key and is never heard of again: its lease lapses. Returns how often its effect began. */
+export async function leaveBehind(on: Bench, policy: Policy<unknown>, intent = INTENT): Promise<void> {
+  const { ibid, stop } = on.worker()
+  void ibid.once(intent, () => new Promise(() => {}), policy).catch(() => undefined)
+  await turn()
+  stop()
+}
+
+export { turn }
