@@ -7,13 +7,14 @@ import type { Once } from './once.js'
 import { type Call, notice, type Room } from './room.js'
 import type { Settled } from './settled-cache.js'
 
-export function replay<T>(room: Room, call: Call<T>, settled: Settled): Once<T> {
+/** `atOnce`: nothing was awaited since the fingerprint was made, so the payload is still the one it was made of. */
+export function replay<T>(room: Room, call: Call<T>, settled: Settled, atOnce?: 'at once'): Once<T> {
   const { receipt } = settled
   if (receipt.fingerprint !== call.fingerprint) {
     notice(room, receipt, 'conflict')
     throw keyReused(view(receipt))
   }
-  settled.seen ??= call.seen()
+  if (atOnce) settled.seen ??= call.seen()
   return again(room, settled)
 }
 

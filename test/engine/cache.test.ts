@@ -1,0 +1,186 @@
+/** The cache of settled receipts: a shorter way to the same answer, and never to another one. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { copyPlain, isPlain, samePlain } from '../../src/core/tagged.js'
+import { createSettledCache } from '../../src/engine/settled-cache.js'
+import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
+import { fingerprint } from '../../src/key/index.js'
+import { bench, failure, INTENT, manual, turn, WHERE, within } from './bench.js'
+import { virtualTime } from './virtual-time.js'
+
+const settledReceipt = (key: string, outcome: string, until: number): never =>
+  ({ ...WHERE, key, outcome, until, state: 'succeeded' }) as never
+
+test('[R13] a replay of a settled action is answered from the cache, without the store', async () => {
+  const on = bench()
+  const ibid = on.open()
+  await ibid.once(INTENT, () => ({ id: 1 }))
+  const calls = on.tap.calls.length
+  for (let i = 0; i < 100; i++) {
+    expect(await ibid.once(INTENT, () => 'no')).toMatchObject({ value: { id: 1 }, replayed: true })
+  }
+  expect(on.tap.calls).toHaveLength(calls)
+})
+
+test('[R13] nothing but a settled receipt is ever cached', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const pending = { ...INTENT, key: 'pending' }
+  void ibid.once(pending, manual().effect).catch(() => undefined)
+  await turn()
+  const other = on.open()
+  const claims = on.tap.count('claim')
+  await failure(
+    within(
+      on,
+      other.once(pending, () => 'no', { wait: 0 }),
+    ),
+  )
+  await failure(
+    within(
+      on,
+      other.once(pending, () => 'no', { wait: 0 }),
+    ),
+  )
+  expect(on.tap.count('claim')).toBeGreaterThanOrEqual(claims + 2)
+
+  const ends = { released: new NotExecuted('no'), unknown: new OutcomeUnknown('who knows') }
+  for (const [key, error] of Object.entries(ends)) {
+    await failure(ibid.once({ ...INTENT, key }, () => Promise.reject(error)))
+    const before = on.tap.count('claim')
+    await ibid.once({ ...INTENT, key }, () => 'again').catch(() => undefined)
+    expect(on.tap.count('claim'), key).toBeGreaterThan(before)
+  }
+})
+
+test('[R5, R13] a terminal failure is cached as well, and thrown again as the first', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const refuse = (): never => {
+    throw new Rejected('no such payment', { code: 'NO_PAYMENT', data: { id: 7 } })
+  }
+  await failure(ibid.once(INTENT, refuse))
+  const calls = on.tap.calls.length
+  expect(await failure(ibid.once(INTENT, refuse))).toMatchObject({
+    code: 'NO_PAYMENT',
+    message: 'no such payment',
+    data: { id: 7 },
+    replayed: true,
+  })
+  expect(on.tap.calls).toHaveLength(calls)
+})
+
+test('[R4, R13] the payload is compared on a hit too', async () => {
+  const on = bench()
+  const ibid = on.open()
+  await ibid.once(INTENT, () => 'first')
+  await ibid.once(INTENT, () => 'no')
+  for (const payload of [undefined, null, {}, { payment: 'pay_1' }, { payment: 'pay_1', amount: 11 }, '']) {
+    const error = await failure(ibid.once({ ...INTENT, payload }, () => 'no'))
+    expect(error.code).toBe('KEY_REUSED')
+  }
+  // The same content in another order and another object is the same payload.
+  const same = await ibid.once({ ...INTENT, payload: { amount: 10, payment: 'pay_1' } }, () => 'no')
+  expect(same.value).toBe('first')
+})
+
+test('[R4, R22] a payload with a member __proto__ is not taken for another one on the fast path', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const odd: unknown = JSON.parse('{"__proto__":{}}')
+  await ibid.once({ ...INTENT, payload: odd }, () => 'odd').catch(() => undefined)
+  await ibid.once({ ...INTENT, payload: odd }, () => 'odd').catch(() => undefined)
+  const error = await failure(ibid.once({ ...INTENT, payload: { x: 1 } }, () => 'no').then(fail))
+  expect(error.code).toBe('KEY_REUSED')
+})
+
+function fail(value: unknown): never {
+  throw new TypeError(`it was answered with ${JSON.stringify(value)}`)
+}
+
+test('[R4, R22] what the fast path takes for the same payload has the same fingerprint, always', () => {
+  const strange = fc.constantFrom<unknown>(0, -0, '', '0', null, false, 1, JSON.parse('{"__proto__":{}}'), {})
+  const payload = fc.letrec<{ node: unknown }>((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'small' },
+      strange,
+      fc.integer(),
+      fc.string(),
+      fc.array(tie('node'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('a', 'b', '__proto__', 'toString'), tie('node'), {
+        noNullPrototype: false,
+      }),
+    ),
+  })).node
+  let same = 0
+  fc.assert(
+    fc.property(payload, payload, (one, two) => {
+      if (!isPlain(one)) return
+      for (const other of [two, structuredClone(one), one]) {
+        if (!samePlain(copyPlain(one), other)) continue
+        same++
+        expect(fingerprint(other)).toBe(fingerprint(one))
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+  expect(same).toBeGreaterThan(500)
+})
+
+test('[R4] a payload that was changed while its duplicate waited does not stand for the first one', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const work = manual()
+  const payload = { amount: 10 }
+  const first = ibid.once({ ...INTENT, payload: { amount: 10 } }, work.effect)
+  await turn()
+  const joined = ibid.once({ ...INTENT, payload }, work.effect)
+  payload.amount = 99
+  await work.succeed('ten')
+  expect((await Promise.all([first, joined])).map(({ value }) => value)).toEqual(['ten', 'ten'])
+  const error = await failure(ibid.once({ ...INTENT, payload: { amount: 99 } }, () => 'no').then(fail))
+  expect(error.code).toBe('KEY_REUSED')
+})
+
+test('[R11, R13] a cached receipt is served until its window ends, and not after', async () => {
+  const on = bench()
+  const ibid = on.open()
+  let runs = 0
+  const effect = (): number => ++runs
+  await ibid.once(INTENT, effect, { window: '10s' })
+  await on.time.pass(4_000)
+  const other = on.open()
+  expect((await other.once(INTENT, effect)).value).toBe(1)
+  await on.time.pass(5_999)
+  expect((await ibid.once(INTENT, effect)).value).toBe(1)
+  expect((await other.once(INTENT, effect)).value).toBe(1)
+  await on.time.pass(1)
+  expect((await other.once(INTENT, effect)).value).toBe(2)
+  expect((await ibid.once(INTENT, effect)).value).toBe(2)
+})
+
+test('[R13] the cache is bounded by entries and by characters, and keeps what is used', () => {
+  const { timers } = virtualTime()
+  const cache = createSettledCache({ maxEntries: 10, maxCharacters: 1_000 }, timers)
+  const held = (): number =>
+    Array.from({ length: 500 }, (_, n) => cache.get(`k${n}`)).filter((entry) => entry !== undefined).length
+  for (let n = 0; n < 500; n++) {
+    cache.put(`k${n}`, settledReceipt(`k${n}`, '{"value":1}', 1_000), 0)
+    if (n > 0) expect(cache.get('k0'), `after ${n}`).toBeDefined()
+  }
+  expect(held()).toBeLessThanOrEqual(10)
+  for (let n = 0; n < 50; n++) cache.put(`k${n}`, settledReceipt(`k${n}`, 'x'.repeat(300), 1_000), 0)
+  expect(held()).toBeLessThanOrEqual(3)
+  cache.put('large', settledReceipt('large', 'x'.repeat(501), 1_000), 0)
+  expect(cache.get('large')).toBeUndefined()
+})
+
+test('[R13] without a cache every duplicate asks the store, and gets the same', async () => {
+  const on = bench()
+  const ibid = on.open({ cache: false })
+  await ibid.once(INTENT, () => 'one')
+  const claims = on.tap.count('claim')
+  expect((await ibid.once(INTENT, () => 'no')).value).toBe('one')
+  expect((await ibid.once(INTENT, () => 'no')).value).toBe('one')
+  expect(on.tap.count('claim')).toBe(claims + 2)
+})
