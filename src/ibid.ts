@@ -120,7 +120,11 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     newToken: options.newToken,
   })
 
-  function addressOf({ tenant = options.tenant, scope, key }: Where): Address {
+  function addressOf(where: Where): Address {
+    if (typeof where !== 'object' || where === null) {
+      throw invalidIntent('the intent is missing', 'give { tenant, scope, key, payload } first')
+    }
+    const { tenant = options.tenant, scope, key } = where
     const address = { tenant: tenant as string, scope, key }
     checkAddress(address)
     return address
@@ -148,9 +152,11 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
 
   return {
     async once(intent, effect, policy) {
+      mustRun(effect)
       return begin(intent, termsOf(policy), (call) => engine.once(call, effect))
     },
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
+      mustRun(work)
       const terms: Terms<T> = { ...termsOf<T>(policy), recovery: 'atomic', check: undefined }
       return begin(intent, terms, (call) => engine.transact(call, work))
     },
@@ -185,6 +191,12 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     check: () => engine.check(),
     close: () => engine.close(),
   }
+}
+
+/** Found out after the claim, this would leave a receipt for a person to decide about. */
+function mustRun(effect: unknown): void {
+  if (typeof effect === 'function') return
+  throw invalidIntent('the effect is not a function', 'give the function that does the work after the intent')
 }
 
 function pageSize(limit: number = PAGE.default): number {

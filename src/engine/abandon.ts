@@ -5,13 +5,14 @@
  * an earlier one may have done something.
  */
 import { ownerDraft } from '../core/drafts.js'
-import type { Draft } from '../core/receipt.js'
+import { type Address, asWritten, type Draft } from '../core/receipt.js'
 import type { Room } from './room.js'
+import { announce } from './settle.js'
 
 const FIRST_MS = 100
 const LONGEST_MS = 10_000
 
-export function abandon(room: Room, draft: Draft): void {
+export function abandon(room: Room, draft: Address & Pick<Draft, 'token' | 'leaseMs'>): void {
   const stopMs = room.timers.elapsedMs() + draft.leaseMs
 
   function later(afterMs: number): void {
@@ -24,7 +25,9 @@ export function abandon(room: Room, draft: Draft): void {
       const { receipt } = await room.commit.get(draft)
       if (receipt?.token !== draft.token || receipt.state !== 'pending' || receipt.attempt > 1) return
       const next = ownerDraft(receipt, 'release', null, 'the claim was never answered, nothing ran')
-      await room.commit.swap({ expect: { token: receipt.token, state: 'pending' }, next })
+      const change = { expect: { token: receipt.token, state: receipt.state }, next }
+      const swapped = await room.commit.swap(change)
+      if (swapped.done) announce(room, asWritten(next, swapped.now, swapped.epoch), change)
     } catch {
       later(Math.min(waitedMs * 2, LONGEST_MS))
     }

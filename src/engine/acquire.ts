@@ -4,10 +4,10 @@
  * A claim whose answer was lost is asked again under the same token: if the receipt carries it, the claim was won.
  */
 import { claimDraft, handOver, lapsedDraft, ownerDraft } from '../core/drafts.js'
-import { keyReused, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
+import { closed, keyReused, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
 import { type Draft, type Receipt, asWritten, view } from '../core/receipt.js'
 import { type Decision, decide } from '../core/transitions.js'
-import type { Claimed, Swapped } from '../store.js'
+import type { Claimed, Swap, Swapped } from '../store.js'
 import { abandon } from './abandon.js'
 import { checkHeld } from './held-check.js'
 import { type Call, notice, type Room } from './room.js'
@@ -23,10 +23,23 @@ export type Acquired =
 const TRIES = 3
 const FIRST_PAUSE_MS = 25
 
+/** One call on its way to the receipt. */
+interface Claiming {
+  /** What it writes if it is the first; its token is the one of whatever it wins. */
+  readonly first: Draft
+  readonly deadlineMs: number
+  /** What it asked for last; where the answer was lost, this may be what stands there now. */
+  asked: Draft
+  /** Changes that the store did not answer so far. */
+  unanswered: number
+}
+
 export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
   const deadlineMs = room.timers.elapsedMs() + call.terms.waitMs
   const first = claimDraft(call.address, call.fingerprint, call.terms, room.newToken())
+  const claiming: Claiming = { first, asked: first, deadlineMs, unanswered: 0 }
   for (;;) {
+    if (room.isClosing()) throw closed()
     const joined = await joinRunning(room, call, deadlineMs)
     if (joined) return { kind: 'settled', settled: joined }
     const sinceMs = room.timers.elapsedMs()
@@ -36,7 +49,7 @@ export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
       changed(room, receipt, first)
       return { kind: 'owned', receipt, sinceMs }
     }
-    const acquired = await judge(room, call, first, claimed.found, claimed.now, deadlineMs)
+    const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
     if (acquired) return acquired
   }
 }
@@ -56,12 +69,11 @@ async function joinRunning(room: Room, call: Call, deadlineMs: number): Promise<
 async function judge<T>(
   room: Room,
   call: Call<T>,
-  first: Draft,
+  claiming: Claiming,
   found: Receipt,
   now: number,
-  deadlineMs: number,
 ): Promise<Acquired | undefined> {
-  if (found.token === first.token && found.state === 'pending') return regain(room, found)
+  if (found.token === claiming.first.token && found.state === 'pending') return regain(room, claiming, found)
   const decision = decide(found, call.fingerprint, call.terms.recovery, now)
   switch (decision.kind) {
     case 'conflict':
@@ -70,26 +82,28 @@ async function judge<T>(
       return { kind: 'settled', settled: room.cache.put(call.id, found, now) }
     case 'in_flight':
       if (room.executions.find(call.id)?.token === found.token) return undefined
-      if (await room.waiting.wait(found, now, deadlineMs)) return undefined
+      if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined
       throw inFlight(room, found, decision.retryAfterMs)
     case 'unknown':
       await checkHeld(room, call, found)
       return undefined
     case 'move':
-      return move(room, decision, first, found)
+      return move(room, decision, claiming, found)
   }
 }
 
 async function move(
   room: Room,
   { row }: Extract<Decision, { kind: 'move' }>,
-  first: Draft,
+  claiming: Claiming,
   found: Receipt,
 ): Promise<Acquired | undefined> {
+  const { first } = claiming
   const expect = { token: found.token, state: found.state, until: found.until }
   const next = row.to === 'pending' ? handOver(found, row, first) : lapsedDraft(found, row, { event: 'held' })
   const sinceMs = room.timers.elapsedMs()
-  const swapped = await swapOrAskAgain(room, { expect, next })
+  if (row.to === 'pending') claiming.asked = next
+  const swapped = await swapOrAskAgain(room, claiming, { expect, next })
   if (!swapped?.done) return undefined
   const receipt = asWritten(next, swapped.now, swapped.epoch)
   changed(room, receipt, next)
@@ -101,13 +115,16 @@ async function move(
 }
 
 /** Ours, but the answer that said so was lost. Nothing has run yet; how much of the lease is left is anybody's guess. */
-async function regain(room: Room, found: Receipt): Promise<Acquired | undefined> {
+async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
   const expect = { token: found.token, state: found.state, until: found.until }
   const sinceMs = room.timers.elapsedMs()
-  const swapped = await swapOrAskAgain(room, { expect, next })
+  const swapped = await swapOrAskAgain(room, claiming, { expect, next })
   if (!swapped?.done) return undefined
-  return { kind: 'owned', receipt: asWritten(next, swapped.now, swapped.epoch), sinceMs }
+  const receipt = asWritten(next, swapped.now, swapped.epoch)
+  changed(room, found, claiming.asked)
+  changed(room, receipt, next)
+  return { kind: 'owned', receipt, sinceMs }
 }
 
 async function claim(room: Room, draft: Draft): Promise<Claimed> {
@@ -120,7 +137,7 @@ async function claim(room: Room, draft: Draft): Promise<Claimed> {
     } catch (error) {
       room.telemetry.storeFailed()
       if (tried < TRIES) {
-        await pause(room.timers, FIRST_PAUSE_MS * 4 ** (tried - 1))
+        await pause(room.timers, pauseAfter(tried))
         continue
       }
       abandon(room, draft)
@@ -129,17 +146,26 @@ async function claim(room: Room, draft: Draft): Promise<Claimed> {
   }
 }
 
-/** A swap that the store did not answer may have been made: the next claim finds our token, or not. */
-async function swapOrAskAgain(
-  room: Room,
-  change: Parameters<Room['commit']['swap']>[0],
-): Promise<Swapped | undefined> {
+/**
+ * A swap that the store did not answer may have been made: the next claim finds our token, or not. A store that
+ * answers claims and no changes (a full disk does that) is not asked for ever.
+ */
+async function swapOrAskAgain(room: Room, claiming: Claiming, change: Swap): Promise<Swapped | undefined> {
   try {
     return await room.commit.swap(change)
-  } catch {
+  } catch (error) {
     room.telemetry.storeFailed()
+    if (++claiming.unanswered >= TRIES) {
+      abandon(room, claiming.first)
+      throw storeUnavailable('nothing was executed', error)
+    }
+    await pause(room.timers, pauseAfter(claiming.unanswered))
     return undefined
   }
+}
+
+function pauseAfter(tries: number): number {
+  return FIRST_PAUSE_MS * 4 ** (tries - 1)
 }
 
 function changed(room: Room, receipt: Receipt, draft: Draft): void {

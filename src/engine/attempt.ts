@@ -6,8 +6,10 @@
 import { ownerDraft } from '../core/drafts.js'
 import { IbidError, leaseLost } from '../core/errors.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
-import { type Receipt, view } from '../core/receipt.js'
-import type { Room } from './room.js'
+import { type Receipt, asWritten, view } from '../core/receipt.js'
+import { abandon } from './abandon.js'
+import { answered, type Room } from './room.js'
+import { announce } from './settle.js'
 
 export function attemptOf(receipt: Receipt, signal: () => AbortSignal): Attempt {
   const { tenant, scope, key, attempt: number, epoch } = receipt
@@ -30,7 +32,9 @@ export function attemptOf(receipt: Receipt, signal: () => AbortSignal): Attempt 
  */
 export async function stillOwned(room: Room, receipt: Receipt, sinceMs: number): Promise<void> {
   if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return
-  if (!(await renew(room, receipt))) throw leaseLost(view(receipt))
+  const asked = answered(room, 'nothing was executed', renew(room, receipt))
+  asked.catch(() => abandon(room, receipt))
+  if (!(await asked)) throw leaseLost(view(receipt))
 }
 
 /** Runs `work` under the receipt's lease. Rejects with LEASE_LOST or UPSTREAM_TIMEOUT when the lease ends first. */
@@ -80,9 +84,10 @@ export async function askCheck<T>(check: Check<T>, attempt: Attempt): Promise<Ch
 
 async function renew(room: Room, receipt: Receipt): Promise<boolean> {
   const next = ownerDraft(receipt, 'renew', null)
-  const { done } = await room.commit.swap({ expect: { token: receipt.token, state: 'pending' }, next })
-  if (done) room.telemetry.decided('renewed', receipt.scope)
-  return done
+  const change = { expect: { token: receipt.token, state: receipt.state }, next }
+  const swapped = await room.commit.swap(change)
+  if (swapped.done) announce(room, asWritten(next, swapped.now, swapped.epoch), change)
+  return swapped.done
 }
 
 function timedOut(receipt: Receipt, timeoutMs: number): IbidError {

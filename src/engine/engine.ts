@@ -47,12 +47,14 @@ export interface Engine<Tx> {
 
 export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engine<Tx> {
   const timers = options.timers ?? realTimers
-  const room = furnish(store, options, timers)
+  const room = furnish(store, options, timers, () => closing !== undefined)
   const stopHousekeeping =
     options.sweepEveryMs > 0 ? keepHouse(room, options.sweepEveryMs, options.auditMs) : undefined
   let isReady = false
   let readying: Promise<void> | undefined
   let closing: Promise<void> | undefined
+  let calls = 0
+  let onIdle: (() => void) | undefined
 
   async function makeReady(): Promise<void> {
     const report = await reading(() => store.check())
@@ -70,6 +72,17 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     return readying
   }
 
+  /** A call that may claim: the store stays open until it has ended. */
+  async function counted<T>(run: () => Promise<T>): Promise<T> {
+    calls++
+    try {
+      if (!isReady || closing) await ready()
+      return await run()
+    } finally {
+      if (--calls === 0) onIdle?.()
+    }
+  }
+
   async function reading<T>(read: () => Promise<T>): Promise<T> {
     if (closing) throw closed()
     try {
@@ -82,8 +95,8 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
 
   async function shut(): Promise<void> {
     stopHousekeeping?.()
-    await room.executions.drained()
     room.waiting.close()
+    if (calls > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     await room.auditor.flush()
     await store.close()
   }
@@ -92,15 +105,13 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     recall: (id, payload, identity) => (closing ? undefined : recall(room, id, payload, identity)),
     async once(call, effect) {
       const settled = closing ? undefined : room.cache.get(call.id)
-      if (settled) return replay(room, call, settled)
-      if (!isReady || closing) await ready()
-      return once(room, call, effect)
+      if (settled) return replay(room, call, settled, 'at once')
+      return counted(() => once(room, call, effect))
     },
     async transact(call, work) {
       const settled = closing ? undefined : room.cache.get(call.id)
-      if (settled) return replay(room, call, settled)
-      if (!isReady || closing) await ready()
-      return transact(room, call, work)
+      if (settled) return replay(room, call, settled, 'at once')
+      return counted(() => transact(room, call, work))
     },
     look: (addresses) => reading(() => store.get(addresses)),
     scan: (query) => reading(() => store.scan(query)),
@@ -124,7 +135,12 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
   }
 }
 
-function furnish<Tx>(store: Store<Tx>, options: EngineOptions, timers: Timers): Room<Tx> {
+function furnish<Tx>(
+  store: Store<Tx>,
+  options: EngineOptions,
+  timers: Timers,
+  isClosing: () => boolean,
+): Room<Tx> {
   const commit = createGroupCommit(store)
   const telemetry = createTelemetry(store.name)
   return {
@@ -138,5 +154,6 @@ function furnish<Tx>(store: Store<Tx>, options: EngineOptions, timers: Timers): 
     leases: createLeaseKeeper(timers),
     auditor: createAuditor(store, options.sinks, timers, telemetry),
     newToken: options.newToken ?? randomUUID,
+    isClosing,
   }
 }

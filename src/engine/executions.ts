@@ -21,9 +21,6 @@ export interface Executions {
   start(id: string, receipt: Receipt): Execution
   find(id: string): Receipt | undefined
   join(id: string, deadlineMs: number): Promise<Joined>
-  readonly size: number
-  /** Resolves when nothing runs any more. */
-  drained(): Promise<void>
 }
 
 export function createExecutions(timers: Timers): Executions {
@@ -31,7 +28,6 @@ export function createExecutions(timers: Timers): Executions {
     string,
     { readonly receipt: Receipt; readonly joined: Set<(how: Joined) => void> }
   >()
-  let onDrained: (() => void)[] = []
 
   return {
     start(id, receipt) {
@@ -43,9 +39,6 @@ export function createExecutions(timers: Timers): Executions {
           if (running.get(id) === one) running.delete(id)
           const how: Joined = settled ? { kind: 'settled', settled } : { kind: 'again' }
           for (const tell of one.joined) tell(how)
-          if (running.size > 0) return
-          for (const tell of onDrained) tell()
-          onDrained = []
         },
       }
     },
@@ -66,14 +59,6 @@ export function createExecutions(timers: Timers): Executions {
         }
         one.joined.add(finish)
       })
-    },
-
-    get size() {
-      return running.size
-    },
-
-    drained() {
-      return running.size === 0 ? Promise.resolve() : new Promise((resolve) => onDrained.push(resolve))
     },
   }
 }

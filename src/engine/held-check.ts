@@ -7,7 +7,7 @@ import { outcomeUnknown } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { askCheck, attemptOf } from './attempt.js'
-import type { Call, Room } from './room.js'
+import { answered, type Call, type Room } from './room.js'
 
 export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
   const { check } = call.terms
@@ -26,7 +26,8 @@ export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): P
         'found downstream',
       )
     : resolveDraft(found, 'released', null, 'check', 'not found downstream')
-  const swapped = await room.commit.swap({ expect: { token: found.token, state: 'unknown' }, next })
+  const asked = room.commit.swap({ expect: { token: found.token, state: 'unknown' }, next })
+  const swapped = await answered(room, 'nothing was executed by this call', asked)
   if (!swapped.done) return
   room.telemetry.decided('resolved', found.scope)
   room.auditor.changed(asWritten(next, swapped.now, swapped.epoch), next.audit)

@@ -5,7 +5,7 @@ import { encodeError, encodeValue } from '../core/outcome.js'
 import { type Address, type Receipt, type ReceiptView, asWritten, view } from '../core/receipt.js'
 import { conditionOf } from '../core/transitions.js'
 import { sweepOne } from './housekeeping.js'
-import type { Room } from './room.js'
+import { answered, type Room } from './room.js'
 
 export type Resolution =
   | { readonly as: 'succeeded'; readonly value?: unknown }
@@ -18,19 +18,23 @@ export interface Resolver {
   readonly why: string
 }
 
+const UNCHANGED = 'nothing was resolved'
+const UNSAID = 'whether it was resolved is in its receipt'
+
 export async function resolve(
   room: Room,
   address: Address,
   resolution: Resolution,
-  { by, why }: Resolver,
+  resolver: Resolver,
 ): Promise<ReceiptView> {
+  const { by, why } = resolver ?? {}
   named('by', by)
   named('why', why)
   const outcome = outcomeOf(resolution, room.store.maxOutcome)
   const found = await findHeld(room, address)
   const next = resolveDraft(found, resolution.as, outcome, by, why)
   const expect = { token: found.token, state: found.state }
-  const swapped = await room.commit.swap({ expect, next })
+  const swapped = await answered(room, UNSAID, room.commit.swap({ expect, next }))
   if (!swapped.done) throw notHeld(address, 'it changed in this moment', view(found))
   const receipt: Receipt = asWritten(next, swapped.now, swapped.epoch)
   room.telemetry.decided('resolved', receipt.scope)
@@ -40,19 +44,19 @@ export async function resolve(
 
 async function findHeld(room: Room, address: Address): Promise<Receipt> {
   for (;;) {
-    const { receipt, now } = await room.commit.get(address)
+    const { receipt, now } = await answered(room, UNCHANGED, room.commit.get(address))
     if (!receipt) throw notHeld(address, 'there is no such receipt', undefined)
     const condition = conditionOf(receipt, now)
     if (condition === 'unknown') return receipt
     // Lapsed under `hold` is held as well; only nobody has looked since.
-    if ((await sweepOne(room, receipt, now)) === undefined) {
+    if ((await answered(room, UNCHANGED, sweepOne(room, receipt, now))) === undefined) {
       throw notHeld(address, `it is ${condition}`, view(receipt))
     }
   }
 }
 
 function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
-  switch (resolution.as) {
+  switch (resolution?.as) {
     case 'succeeded':
       return encodeValue(resolution.value, maxOutcome)
     case 'failed': {

@@ -1,4 +1,5 @@
 /** What the parts of one engine share. Made once, in engine.ts. */
+import { storeUnavailable } from '../core/errors.js'
 import type { Address, Receipt } from '../core/receipt.js'
 import type { Terms } from '../core/policy.js'
 import type { Store } from '../store.js'
@@ -22,6 +23,8 @@ export interface Room<Tx = unknown> {
   readonly telemetry: Telemetry
   readonly timers: Timers
   readonly newToken: () => string
+  /** Nothing new may start: the store is about to be closed. */
+  readonly isClosing: () => boolean
 }
 
 /** One call of `once` or `transact`, with everything about it read and checked. */
@@ -32,6 +35,16 @@ export interface Call<T = unknown> {
   /** What the fingerprint was made of, copied, where it is plain and small; for the cache. */
   seen(): Seen | undefined
   readonly terms: Terms<T>
+}
+
+/** A store that does not answer is a structured error; `meaning` says what that means for the effect. */
+export async function answered<T>(room: Room, meaning: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    room.telemetry.storeFailed()
+    throw storeUnavailable(meaning, error)
+  }
 }
 
 /** A decision that changed nothing goes to telemetry and the audit log together. */

@@ -66,10 +66,14 @@ async function write(
 }
 
 /** Is it as this change would have left it? Then an earlier try was made, and only its answer was lost. */
-export async function lookInto(room: Room, { expect, next }: Swap): Promise<Written | undefined> {
+export async function lookInto(room: Room, change: Swap): Promise<Written | undefined> {
+  const { expect, next } = change
   const { receipt, now } = await room.commit.get(next)
   const ours = receipt?.token === expect.token
-  if (ours && receipt.state === next.state && receipt.outcome === next.outcome) return { receipt, now }
+  if (ours && receipt.state === next.state && receipt.outcome === next.outcome) {
+    announce(room, receipt, change)
+    return { receipt, now }
+  }
   if (receipt) notice(room, receipt, 'stale')
   return undefined
 }
