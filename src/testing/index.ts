@@ -1,5 +1,25 @@
 /** `ibid/testing`: what proves a store, a handler or a policy, with any test runner. */
+export type { Verb } from './around.js'
 export { createClock, type RunningClock, stillClock, type TestClock } from './clock.js'
+export {
+  CRASH_POINTS,
+  CRASH_POLICIES,
+  type CrashCell,
+  crashMatrix,
+  type CrashMatrixOptions,
+  type JudgedCell,
+} from './crash/crash-matrix.js'
+export { crashStep, type CrashPoint, crashStore, type Step } from './crash/crash-store.js'
+export { violationOf } from './crash/expectation.js'
+export type { CrashPolicy, Recovered } from './crash/victim.js'
+export { type Fault, type FaultKind, type FaultPlan, type FaultyStore, faultyStore } from './faulty-store.js'
+export {
+  hammer,
+  type HammerOptions,
+  type HammerReport,
+  type HammerTarget,
+  type HammerVerdict,
+} from './hammer/hammer.js'
 export { type Ledger, ledger, type LedgerLine } from './ledger.js'
 export { type Random, random } from './random.js'
 export type { OpenStore, StoreContext, TestStoreOptions, TransactAccess } from './store/bench.js'

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { IbidError } from '../../core/errors.js'
 import { tally } from '../tally.js'
@@ -45,11 +46,13 @@ export function startChild(script: URL): Child {
     waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)
   })
-  const ended = once(child, 'close').then(([, signal]) => signal as NodeJS.Signals | null)
-  child.once('close', (code, signal) => {
-    const error = { message: `the process ended (${signal ?? code}) before it answered. ${complaints}` }
+  const ended = endOf(child)
+  void ended.then((signal) => {
+    const error = {
+      message: `the process ended (${signal ?? child.exitCode}) before it answered. ${complaints}`,
+    }
     for (const [id, settle] of waiting) settle({ id, error })
-    waiting.clear()
+    return waiting.clear()
   })
   return {
     pid: child.pid as number,
@@ -66,6 +69,14 @@ export function startChild(script: URL): Child {
       await ended
     },
   }
+}
+
+/** Its exit, and then a moment for its last words. Not `close`: that does not come once the parent has let go. */
+async function endOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
+  const said = child.stderr ? once(child.stderr, 'end') : undefined
+  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  await Promise.race([said, sleep(100, undefined, { ref: false })])
+  return signal
 }
 
 async function ask<T>(

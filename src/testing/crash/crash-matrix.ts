@@ -1,0 +1,136 @@
+/**
+ * The crash matrix: for every policy and every point between claim and settle, a process that is killed there with
+ * SIGKILL, a recovery by others, and a look at what happened: effects from a ledger that the store knows nothing of,
+ * and the receipt that was left.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, compiled, startChild } from '../process/start.js'
+import { moduleUrl } from '../store/processes.js'
+import { tally } from '../tally.js'
+import type { CrashPoint } from './crash-store.js'
+import { violationOf } from './expectation.js'
+import type { CrashOrder, CrashPolicy, Recovered } from './victim.js'
+
+export interface CrashMatrixOptions {
+  /**
+   * An ES module. Its default export takes `{ id, directory, offsetMs }` and opens the store there; for the policy
+   * `atomic` it also exports `transact: { write, read }`, as `testStore` takes it.
+   */
+  readonly module: string | URL
+  readonly policies?: readonly CrashPolicy[]
+  /** A list in the list is a crash, and then another one in the process that recovers from it. */
+  readonly points?: readonly (CrashPoint | readonly CrashPoint[])[]
+  /** Recovery waits this long for a dead process, in real time. Default 300. */
+  readonly leaseMs?: number
+  /** Cells at once. Default 2. */
+  readonly lanes?: number
+  /** Undefined: as it should be. Otherwise what is wrong. */
+  readonly expect?: (cell: CrashCell) => string | undefined
+}
+
+export interface CrashCell extends Recovered {
+  readonly policy: CrashPolicy
+  readonly points: readonly CrashPoint[]
+  /** For each point: was it reached, and the process killed there? */
+  readonly killed: readonly boolean[]
+}
+
+export interface JudgedCell extends CrashCell {
+  /** Undefined: as promised. */
+  readonly violation: string | undefined
+}
+
+export const CRASH_POLICIES: readonly CrashPolicy[] = ['hold', 'check', 'retry', 'atomic']
+
+export const CRASH_POINTS: readonly (CrashPoint | readonly CrashPoint[])[] = [
+  'before claim',
+  'after claim',
+  'before effect',
+  'after effect',
+  'before settle',
+  'after settle',
+  'before transact',
+  'after transact',
+  ['after claim', 'before takeover'],
+  ['after claim', 'after takeover'],
+  ['after effect', 'before takeover'],
+  ['after effect', 'after takeover'],
+  ['after effect', 'before settle'],
+  ['after effect', 'after settle'],
+]
+
+export async function crashMatrix(options: CrashMatrixOptions): Promise<readonly JudgedCell[]> {
+  const { policies = CRASH_POLICIES, points = CRASH_POINTS, lanes = 2 } = options
+  const waiting = policies.flatMap((policy) =>
+    points
+      .map((point) => [point].flat() as readonly CrashPoint[])
+      .filter((sequence) => sequence.every((point) => isReachable(policy, point)))
+      .map((sequence) => ({ policy, points: sequence })),
+  )
+  const cells = new Map<(typeof waiting)[number], JudgedCell>()
+  const next = waiting.values()
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      const rescuer = startChild(compiled('./victim.js', import.meta.url))
+      try {
+        for (const cell of next) cells.set(cell, await runCell(options, rescuer, cell.policy, cell.points))
+      } finally {
+        await rescuer.end()
+      }
+    }),
+  )
+  return waiting.map((cell) => cells.get(cell) as JudgedCell)
+}
+
+/** Nothing takes a held receipt over, and only transactions have the points of one. */
+function isReachable(policy: CrashPolicy, point: CrashPoint): boolean {
+  if (point.endsWith('transact')) return policy === 'atomic'
+  return !point.endsWith('takeover') || policy !== 'hold'
+}
+
+async function runCell(
+  options: CrashMatrixOptions,
+  rescuer: Child,
+  policy: CrashPolicy,
+  points: readonly CrashPoint[],
+): Promise<JudgedCell> {
+  const directory = await mkdtemp(join(tmpdir(), 'ibid-crash-'))
+  const order: CrashOrder = {
+    module: moduleUrl(options.module),
+    context: { id: `crash${process.pid}x${Date.now().toString(36)}`, directory, offsetMs: 0 },
+    policy,
+    ledgerFile: join(directory, 'effects.jsonl'),
+    key: `${policy}: ${points.join(', ')}`,
+    leaseMs: options.leaseMs ?? 300,
+  }
+  try {
+    const killed: boolean[] = []
+    for (const point of points) killed.push(await isKilledAt(order, point))
+    const cell = { policy, points, killed, ...(await rescuer.call<Recovered>('recover', order)) }
+    return { ...cell, violation: (options.expect ?? violationOf)(cell) }
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function isKilledAt(order: CrashOrder, point: CrashPoint): Promise<boolean> {
+  const victim = startChild(compiled('./victim.js', import.meta.url))
+  const outcome = await victim.call('crash', { order, point }).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  // Where the point was not reached, it has answered, or told why it could not.
+  await victim.end()
+  const isKilled = (await victim.ended) === 'SIGKILL'
+  if (isKilled) tally({ kills: 1 })
+  else if (outcome instanceof Error && !isPolicyAnswer(outcome)) throw outcome
+  return isKilled
+}
+
+/** A held receipt is an answer, not a failure of the matrix. */
+function isPolicyAnswer(error: Error): boolean {
+  const data = 'data' in error ? (error.data as { readonly code?: string } | undefined) : undefined
+  return data?.code === 'OUTCOME_UNKNOWN'
+}

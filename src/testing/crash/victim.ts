@@ -1,0 +1,140 @@
+/** The script of the crash matrix: makes one call under a policy, and dies at a point, or recovers what others left. */
+import { createIbid, type Ibid, type Policy } from '../../index.js'
+import type { Store } from '../../store.js'
+import { type Ledger, ledger } from '../ledger.js'
+import { serve } from '../process/serve.js'
+import type { TransactAccess } from '../store/bench.js'
+import type { ChildContext } from '../store/child.js'
+import { type CrashPoint, crashStep, crashStore } from './crash-store.js'
+
+/** `atomic`: effect and receipt in one transaction. The others are recovery policies. */
+export type CrashPolicy = 'hold' | 'check' | 'retry' | 'atomic'
+
+export interface CrashOrder {
+  readonly module: string
+  readonly context: ChildContext
+  readonly policy: CrashPolicy
+  readonly ledgerFile: string
+  readonly key: string
+  readonly leaseMs: number
+}
+
+export interface Recovered {
+  readonly state: string
+  readonly attempt: number
+  /** How often the effect happened, as the ledger or, for `atomic`, the store's own data says. */
+  readonly effects: number
+  /** What the callers were told: a value, or the code of an error. */
+  readonly answers: readonly string[]
+}
+
+interface Module {
+  readonly default: (context: ChildContext) => Store | Promise<Store>
+  readonly transact?: TransactAccess
+}
+
+const INTENT = { scope: 'crash', payload: { amount: 1 } }
+
+async function open(
+  { module, context }: CrashOrder,
+  point?: CrashPoint,
+): Promise<{ ibid: Ibid; access: TransactAccess | undefined }> {
+  const opened = (await import(module)) as Module
+  const store = await opened.default(context)
+  const ibid = createIbid({
+    store: point ? crashStore(store, point) : store,
+    tenant: 'acme',
+    housekeeping: false,
+    cache: false,
+  })
+  return { ibid, access: opened.transact }
+}
+
+async function perform(
+  order: CrashOrder,
+  ibid: Ibid,
+  access: TransactAccess | undefined,
+  point?: CrashPoint,
+): Promise<string> {
+  const intent = { ...INTENT, key: order.key }
+  const terms = { lease: order.leaseMs, wait: '30s', window: '1h' } as const
+  const effects = ledger(order.ledgerFile)
+  if (order.policy !== 'atomic') {
+    const effect = async (): Promise<string> =>
+      await crashStep(point, 'effect', () => {
+        effects.append(order.key)
+        return `effect ${effects.count(order.key)}`
+      })
+    return (await ibid.once(intent, effect, { ...terms, recovery: recoveryOf(order, effects) })).value
+  }
+  const work = async (tx: unknown): Promise<string> =>
+    await crashStep(point, 'effect', async () => {
+      const before = ((await access?.read(tx, order.key)) as string | undefined) ?? ''
+      await access?.write(tx, order.key, `${before}x`)
+      return `effect ${before.length + 1}`
+    })
+  return (await ibid.transact(intent, work, terms)).value
+}
+
+function recoveryOf({ policy, key }: CrashOrder, effects: Ledger): NonNullable<Policy<string>['recovery']> {
+  if (policy === 'hold' || policy === 'retry') return policy
+  return { check: () => (effects.count(key) > 0 ? { found: true, value: 'effect 1' } : { found: false }) }
+}
+
+/** Two engines over two handles at once, then a duplicate of both, then the sweeper. */
+async function recover(order: CrashOrder): Promise<Recovered> {
+  const [one, two] = [await open(order), await open(order)]
+  try {
+    const first = await Promise.all(
+      [one, two].map(async ({ ibid, access }) => await answer(order, ibid, access)),
+    )
+    await one.ibid.sweep()
+    const again = await answer(order, two.ibid, two.access)
+    const receipt = await two.ibid.get({ scope: INTENT.scope, key: order.key })
+    const effects =
+      order.policy === 'atomic' ? await countInStore(order) : ledger(order.ledgerFile).count(order.key)
+    return {
+      state: receipt?.state ?? 'absent',
+      attempt: receipt?.attempt ?? 0,
+      effects,
+      answers: [...first, again],
+    }
+  } finally {
+    await Promise.all([one.ibid.close(), two.ibid.close()])
+  }
+}
+
+async function answer(order: CrashOrder, ibid: Ibid, access: TransactAccess | undefined): Promise<string> {
+  try {
+    return await perform(order, ibid, access)
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+}
+
+async function countInStore({ module, context, key }: CrashOrder): Promise<number> {
+  const { default: openStore, transact } = (await import(module)) as Module
+  const store = await openStore(context)
+  try {
+    const kept = await store.transact?.(async (tx) => await transact?.read(tx, key))
+    return ((kept as string | undefined) ?? '').length
+  } finally {
+    await store.close()
+  }
+}
+
+serve(
+  {
+    /** Answers only where the point was not reached. */
+    async crash({ order, point }: { order: CrashOrder; point: CrashPoint }): Promise<string> {
+      const { ibid, access } = await open(order, point)
+      try {
+        return await perform(order, ibid, access, point)
+      } finally {
+        await ibid.close()
+      }
+    },
+    recover,
+  },
+  () => {},
+)
