@@ -39,8 +39,9 @@ export function readSchema(root: unknown, field: string): SchemaNode {
     readItems(json, node, at)
     node.all.push(...readList(json, 'allOf', at))
     if (json['$ref'] !== undefined) node.all.push(...present([read(target(json['$ref'], at), `${at}.$ref`)]))
-    node.any.push(readList(json, 'anyOf', at), readList(json, 'oneOf', at))
-    node.any.push(present([readOptional(json, 'then', at), readOptional(json, 'else', at)]))
+    const cases = present([readOptional(json, 'then', at), readOptional(json, 'else', at)])
+    const sets = [readList(json, 'anyOf', at), readList(json, 'oneOf', at), cases]
+    node.any.push(...sets.filter((branches) => branches.length > 0))
     return node
   }
 

@@ -19,16 +19,23 @@ export function schemaLens(schema: unknown, field: string): Lens {
   )
 }
 
+const known = new WeakMap<SchemaNode, Lens | boolean>()
+
 function lensOf(node: SchemaNode): Lens {
-  const view = (found: SchemaNode | undefined): Lens | boolean => {
-    if (found === undefined) return true
-    return isMarked(found) ? false : lensOf(found)
-  }
   return {
-    member: (name) => view(step(node, (at) => memberOf(at, name))),
-    item: (index) => view(step(node, (at) => at.prefix[index] ?? at.rest)),
+    member: (name) => viewOf(step(node, (at) => memberOf(at, name))),
+    item: (index) => viewOf(step(node, (at) => at.prefix[index] ?? at.rest)),
     leaf: true,
   }
+}
+
+function viewOf(node: SchemaNode | undefined): Lens | boolean {
+  if (node === undefined) return true
+  const found = known.get(node)
+  if (found !== undefined) return found
+  const view = isMarked(node) ? false : lensOf(node)
+  known.set(node, view)
+  return view
 }
 
 function isMarked(node: SchemaNode): boolean {
@@ -42,6 +49,7 @@ function allMarked(branches: readonly SchemaNode[]): boolean {
 
 /** What the schemas that apply at `node` say, taken together, of a member or an item. */
 function step(node: SchemaNode, pick: Pick): SchemaNode | undefined {
+  if (node.all.length === 0 && node.any.length === 0) return pick(node)
   const found = present([pick(node), ...node.all.map((part) => step(part, pick))])
   for (const branches of node.any) {
     const described = present(branches.map((branch) => step(branch, pick)))
@@ -51,6 +59,7 @@ function step(node: SchemaNode, pick: Pick): SchemaNode | undefined {
 }
 
 function memberOf(node: SchemaNode, name: string): SchemaNode | undefined {
+  if (node.patterns.length === 0) return node.properties.get(name) ?? node.additional
   const matching = node.patterns.filter(([pattern]) => pattern.test(name)).map(([, found]) => found)
   return together(present([node.properties.get(name), ...matching])) ?? node.additional
 }

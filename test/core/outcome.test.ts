@@ -118,6 +118,11 @@ describe('a terminal failure', () => {
     })
   })
 
+  it('with data that looks like a tag gives the data back [R5]', () => {
+    const outcome = decodeOutcome(encodeError(new Rejected('no', { data: { $ibid: 'date', v: 5 } }), ROOM))
+    expect(outcome.kind === 'error' && outcome.error.data).toStrictEqual({ $ibid: 'date', v: 5 })
+  })
+
   it('without data has none afterwards [R5]', () => {
     const outcome = decodeOutcome(encodeError(new Rejected('no'), ROOM))
     expect(outcome.kind === 'error' && outcome.error.data).toBeUndefined()

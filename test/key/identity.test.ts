@@ -30,6 +30,7 @@ describe('ignore', () => {
   it('lets overlapping paths add up [R23]', () => {
     const payload = { a: { x: 1, y: 2, z: 3 }, b: { x: 1, y: 2 } }
     expect(identityText(payload, { ignore: ['*.x', 'a.y', 'a.x'] })).toBe('{"a":{"z":3},"b":{"y":2}}')
+    expect(identityText(payload, { ignore: ['*.x', 'a.y'] })).toBe('{"a":{"z":3},"b":{"y":2}}')
     expect(identityText(payload, { ignore: ['a', 'a.x'] })).toBe('{"b":{"x":1,"y":2}}')
     expect(identityText(payload, { ignore: ['*'] })).toBe('{}')
   })

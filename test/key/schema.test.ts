@@ -122,6 +122,7 @@ describe('a schema that cannot be followed is refused, naming the place', () => 
     [{ $ref: '#/$defs/Gone' }, 'identity.schema.$ref leads nowhere'],
     [{ $ref: '#/$defs/%E0%A4%A' }, 'identity.schema.$ref leads nowhere'],
     [{ $defs: 5, $ref: '#/$defs/Gone' }, 'identity.schema.$ref leads nowhere'],
+    [{ $ref: '#/toString' }, 'identity.schema.$ref leads nowhere'],
     [{ $ref: 5 }, 'identity.schema.$ref leads nowhere'],
     [{ $ref: '#' }, 'identity.schema refers to itself without end'],
     [{ anyOf: [{ allOf: [{ $ref: '#' }] }] }, 'identity.schema refers to itself without end'],
