@@ -1,0 +1,132 @@
+/**
+ * Claims, in rounds. One statement answers all but two kinds of claims: the second of an address in the same batch,
+ * and one that lost a race to a commit that the statement could not see. Those go into the next round, where the
+ * winner can be seen. A key that somebody is inserting without committing is split off, so that only it waits.
+ */
+import type { Draft } from '../../core/receipt.js'
+import type { Claimed } from '../../store.js'
+import { type Desk, send } from './desk.js'
+import { digestOf, mustBe } from './digest.js'
+import { tooBusy, wasLocked } from './errors.js'
+import { draftColumns, type Placed, receiptOf, type Row } from './rows.js'
+
+interface Wanted extends Placed<Draft> {
+  readonly at: number
+}
+
+interface Round {
+  readonly now: number
+  readonly epoch: number
+}
+
+const MOST_ROUNDS = 50
+const SPLIT = 16
+
+export async function claim(desk: Desk, drafts: readonly Draft[]): Promise<readonly Claimed[]> {
+  const answers: (Claimed | undefined)[] = drafts.map(() => undefined)
+  let waiting: readonly Wanted[] = drafts.map((value, at) => ({ value, at, digest: digestOf(value) }))
+  /** Rounds in which a claim may have been inserted without our knowing: the next one finds it under our token. */
+  const before = new Map<number, Round>()
+  for (let round = 0; waiting.length > 0; round++) {
+    if (round >= MOST_ROUNDS) throw tooBusy()
+    const { first, rest } = oneEach(waiting)
+    const missed = await Promise.all(
+      groupByNote(first).map((group) => claimGroup(desk, group, answers, before)),
+    )
+    waiting = [...missed.flat(), ...rest]
+  }
+  for (const answer of answers) {
+    if (answer?.won === false && answer.found.state === 'pending') desk.hints.await(answer.found)
+  }
+  return answers as Claimed[]
+}
+
+async function claimGroup(
+  desk: Desk,
+  group: readonly Wanted[],
+  answers: (Claimed | undefined)[],
+  before: Map<number, Round>,
+): Promise<readonly Wanted[]> {
+  let rows: readonly Row[]
+  try {
+    const { event, by, why } = (group[0] as Wanted).value.audit
+    rows = await send(desk.driver, desk.sql.claim, [...draftColumns(group), event, by ?? null, why ?? null])
+  } catch (error) {
+    if (!wasLocked(error) || group.length === 1) throw error
+    return await split(desk, group, answers, before)
+  }
+  return readRound(group, rows, answers, before)
+}
+
+/** Answers those it can, and returns the others. */
+function readRound(
+  group: readonly Wanted[],
+  rows: readonly Row[],
+  answers: (Claimed | undefined)[],
+  before: Map<number, Round>,
+): readonly Wanted[] {
+  const [head] = rows as [Row]
+  const round = { now: Number(head[0]), epoch: Number(head[1]) }
+  const { now } = round
+  const open = new Set(group)
+  for (const row of rows) {
+    if (row[3] === null) continue
+    const wanted = group[Number(row[3]) - 1] as Wanted
+    const found = receiptOf(row, 4)
+    mustBe(found, wanted.value)
+    const mine = before.get(wanted.at)
+    const won = mine !== undefined && found.token === wanted.value.token && found.epoch === mine.epoch
+    answers[wanted.at] = won ? { won, ...mine } : { won: false, now, found }
+    open.delete(wanted)
+  }
+  if (Number(head[2]) === open.size) {
+    for (const { at, value } of open) answers[at] = { won: true, now, epoch: value.epoch ?? round.epoch }
+    return []
+  }
+  for (const { at, value } of open) before.set(at, { now, epoch: value.epoch ?? round.epoch })
+  return [...open]
+}
+
+/** All parts at once: the part with the locked key waits alone, and is split again. */
+async function split(
+  desk: Desk,
+  group: readonly Wanted[],
+  answers: (Claimed | undefined)[],
+  before: Map<number, Round>,
+): Promise<readonly Wanted[]> {
+  const size = Math.ceil(group.length / SPLIT)
+  const parts: Wanted[][] = []
+  for (let i = 0; i < group.length; i += size) parts.push(group.slice(i, i + size))
+  return (await Promise.all(parts.map((part) => claimGroup(desk, part, answers, before)))).flat()
+}
+
+/** The first claim of each address, sorted by digest; the others have to see what came of it. */
+function oneEach(waiting: readonly Wanted[]): {
+  readonly first: readonly Wanted[]
+  readonly rest: readonly Wanted[]
+} {
+  const first = new Map<string, Wanted>()
+  const rest: Wanted[] = []
+  for (const wanted of waiting) {
+    if (first.has(wanted.digest)) rest.push(wanted)
+    else first.set(wanted.digest, wanted)
+  }
+  return { first: [...first.values()].sort(byDigest), rest }
+}
+
+export function byDigest(a: { readonly digest: string }, b: { readonly digest: string }): number {
+  return a.digest < b.digest ? -1 : a.digest > b.digest ? 1 : 0
+}
+
+/** A statement writes one note for all; nearly every batch has only one. */
+function groupByNote(wanted: readonly Wanted[]): readonly (readonly Wanted[])[] {
+  const groups = new Map<string, Wanted[]>()
+  for (const one of wanted) {
+    const { event, by, why } = one.value.audit
+    const id = by === undefined && why === undefined ? event : JSON.stringify([event, by, why])
+    const group = groups.get(id)
+    if (group) group.push(one)
+    else groups.set(id, [one])
+  }
+  return [...groups.values()]
+}

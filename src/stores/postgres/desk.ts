@@ -1,0 +1,34 @@
+/** What every verb works with, and how a statement is sent: again where the server undid it, not otherwise. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Driver, Session } from './driver.js'
+import { isReplica, replica, wasUndone } from './errors.js'
+import type { Hints } from './hints.js'
+import type { Terms } from './options.js'
+import type { Row } from './rows.js'
+import type { Statement, Statements } from './statements.js'
+
+export interface Desk {
+  readonly driver: Driver
+  readonly terms: Terms
+  readonly sql: Statements
+  readonly hints: Hints
+}
+
+const TRIES = 10
+
+/** Deadlocks and serialization failures are sent again: nothing of the statement was kept. */
+export async function send(
+  session: Session,
+  statement: Statement,
+  params: readonly unknown[],
+): Promise<readonly Row[]> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await session.run(statement, params)
+    } catch (error) {
+      if (isReplica(error)) throw replica()
+      if (!wasUndone(error) || tried >= TRIES) throw error
+      await sleep(Math.random() * 2 ** tried)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The driver for `pg`: over a pool that is given, or over pools of our own. A connection whose answer did not come
+ * is thrown away, never used again: what comes back on it later would be somebody else's answer.
+ */
+import type { Driver, Session, TransactionSession } from './driver.js'
+import { brokeConnection } from './errors.js'
+import { listenOn } from './listen.js'
+import type { Row } from './rows.js'
+import type { PgClient, PgPool } from './shapes.js'
+import type { Statement } from './statements.js'
+
+/** Migrations may wait for each other. */
+const SCRIPT_MS = 90_000
+
+export interface PgSource {
+  readonly own: boolean
+  /** How long the client waits for an answer to a statement of the store. */
+  readonly answerMs: number
+  /** A connection for the store's statements, and one for a caller's transaction. */
+  work(): Promise<PgClient>
+  transaction(): Promise<PgClient>
+  /** Told of every failure, so that it can look for another server. */
+  failed(error: unknown): void
+  end(): Promise<void>
+}
+
+export function foreignPool(pool: PgPool, answerMs: number): PgSource {
+  // An idle connection that breaks is no news to the store: it opens another.
+  const ignore = (): void => {}
+  pool.on('error', ignore)
+  return {
+    own: false,
+    answerMs,
+    work: async () => await pool.connect(),
+    transaction: async () => await pool.connect(),
+    failed: ignore,
+    async end() {
+      pool.removeListener('error', ignore)
+    },
+  }
+}
+
+export function pgDriver(source: PgSource): Driver {
+  async function using<T>(client: PgClient, work: (session: Session) => Promise<T>): Promise<T> {
+    let broken: unknown
+    // A connection that breaks while it is out says so as an event, and to whoever waits for an answer.
+    const onError = (error: unknown): void => {
+      broken ??= error
+    }
+    client.on('error', onError)
+    try {
+      return await work(sessionOf(client, source.answerMs))
+    } catch (error) {
+      if (brokeConnection(error)) broken ??= error
+      source.failed(error)
+      throw error
+    } finally {
+      client.removeListener('error', onError)
+      client.release(broken === undefined ? undefined : true)
+    }
+  }
+
+  return {
+    own: source.own,
+    async run(statement, params) {
+      return await using(await source.work(), async (session) => await session.run(statement, params))
+    },
+    async script(text) {
+      const client = await source.work()
+      await using(client, async () => await client.query({ text, query_timeout: SCRIPT_MS }))
+    },
+    async begin(work) {
+      const client = await source.transaction()
+      return await using(
+        client,
+        async (session) => await inTransaction(client, session, source.answerMs, work),
+      )
+    },
+    listen: (channel, hear) => listenOn(source, channel, hear),
+    close: async () => await source.end(),
+  }
+}
+
+function sessionOf(client: PgClient, answerMs: number): Session {
+  return {
+    async run({ name, text }: Statement, params) {
+      const values = [...params]
+      const result = await client.query({ name, text, values, rowMode: 'array', query_timeout: answerMs })
+      return result.rows as readonly Row[]
+    },
+  }
+}
+
+async function inTransaction<T>(
+  client: PgClient,
+  session: Session,
+  answerMs: number,
+  work: (session: TransactionSession) => Promise<T>,
+): Promise<T> {
+  await client.query({ text: 'begin isolation level read committed', query_timeout: answerMs })
+  let result: T
+  try {
+    result = await work({
+      client,
+      run: session.run,
+      async query(text, params) {
+        return (await client.query({ text, values: [...params] })).rows as readonly Record<string, unknown>[]
+      },
+    })
+  } catch (error) {
+    await client.query({ text: 'rollback', query_timeout: answerMs })
+    throw error
+  }
+  await client.query({ text: 'commit', query_timeout: answerMs })
+  return result
+}

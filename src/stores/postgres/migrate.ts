@@ -1,0 +1,54 @@
+/**
+ * Brings the tables to the newest version, under an advisory lock, so that any number of processes can start at
+ * once. A schema that a newer ibid has migrated is left alone.
+ */
+import type { Driver } from './driver.js'
+import { notMigrated, sqlState, tooNew } from './errors.js'
+import type { Terms } from './options.js'
+import { migrations, NEWEST, quoteName } from './schema.js'
+import type { Statement } from './statements.js'
+
+export async function migrate(driver: Driver, { schema, migrate: allowed }: Terms): Promise<void> {
+  const version = await versionOf(driver, schema)
+  if (version > NEWEST) throw tooNew(schema, version, NEWEST)
+  if (version === NEWEST) return
+  if (!allowed) throw notMigrated(schema, version)
+  for (const migration of migrations(schema)) {
+    if (migration.version <= version) continue
+    try {
+      await driver.script(onlyOnce(schema, migration.version, migration.sql))
+    } catch (error) {
+      // Somebody else was first; what counts is that it is done.
+      if (sqlState(error) !== 'P0001' || (await versionOf(driver, schema)) < migration.version) throw error
+    }
+  }
+  await migrate(driver, { schema, migrate: false } as Terms)
+}
+
+/** Waits for its turn, then stops with P0001 where another process has done the work meanwhile. */
+function onlyOnce(schema: string, version: number, sql: string): string {
+  const meta = text(`${quoteName(schema)}.meta`)
+  const count = `(select count(*) from ${quoteName(schema)}.meta where version >= ${version})`
+  return `select set_config('lock_timeout', '0', true), set_config('statement_timeout', '60s', true);
+select pg_advisory_xact_lock(hashtextextended(${text(`ibid migration ${schema}`)}, 0));
+do $ibid$ begin
+  if to_regclass(${meta}) is not null then
+    if ${count} > 0 then raise exception 'already migrated'; end if;
+  end if;
+end $ibid$;
+${sql}`
+}
+
+async function versionOf(driver: Driver, schema: string): Promise<number> {
+  const found = await driver.run(FIND, [`${quoteName(schema)}.meta`])
+  if (found[0]?.[0] !== true) return 0
+  const read: Statement = { name: '', text: `select version from ${quoteName(schema)}.meta` }
+  const rows = await driver.run(read, [])
+  return Number(rows[0]?.[0] ?? 0)
+}
+
+const FIND: Statement = { name: '', text: 'select to_regclass($1::text) is not null' }
+
+function text(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`
+}

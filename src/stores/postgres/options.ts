@@ -1,0 +1,57 @@
+/** What a user can say about the store beside where it is. */
+import type { PostgresBegin } from './transact.js'
+
+/** Risks that `check` refuses unless they are named. */
+export const RISKS = [
+  'fsync-off',
+  'full-page-writes-off',
+  'synchronous-commit-off',
+  'unlogged-tables',
+] as const
+export type PostgresRisk = (typeof RISKS)[number]
+
+export interface PostgresOptions {
+  /** Where the tables are. Default 'ibid'. */
+  readonly schema?: string
+  /** Create and migrate the tables at first use. Default true; false: they have to be there. */
+  readonly migrate?: boolean
+  /** Named risks that `check` then only warns of. */
+  readonly accept?: readonly PostgresRisk[]
+  /** Connections that are opened at most, from a URL or a configuration; transactions have as many of their own. Default 10. */
+  readonly maxConnections?: number
+  /** Default 5 s. */
+  readonly connectTimeoutMs?: number
+  /** How long the server may work on one statement of the store. Default 10 s; the client gives up 2 s later. */
+  readonly statementTimeoutMs?: number
+  /** How long a batch waits for a row that somebody else has locked before the others go on without it. Default 200 ms. */
+  readonly lockTimeoutMs?: number
+  /** How long a transaction of `transact` may stand idle before the server ends it. Default 60 s. */
+  readonly idleInTransactionMs?: number
+  /** `remote_apply`, `remote_write`, `local`: what a commit waits for, where the server's own setting is not it. */
+  readonly synchronousCommit?: 'on' | 'remote_apply' | 'remote_write' | 'local'
+  /** Begins the transactions of `transact` in a library of your own. Default: the store's connections. */
+  readonly begin?: PostgresBegin
+  /** The largest batch, and how many are under way at once. */
+  readonly maxBatch?: number
+  readonly lanes?: number
+}
+
+export type Terms = Required<Omit<PostgresOptions, 'begin' | 'synchronousCommit'>> &
+  Pick<PostgresOptions, 'begin' | 'synchronousCommit'>
+
+export function termsOf(options: PostgresOptions): Terms {
+  return {
+    schema: options.schema ?? 'ibid',
+    migrate: options.migrate ?? true,
+    accept: options.accept ?? [],
+    maxConnections: options.maxConnections ?? 10,
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? 200,
+    idleInTransactionMs: options.idleInTransactionMs ?? 60_000,
+    maxBatch: options.maxBatch ?? 256,
+    lanes: options.lanes ?? 4,
+    ...(options.begin ? { begin: options.begin } : {}),
+    ...(options.synchronousCommit ? { synchronousCommit: options.synchronousCommit } : {}),
+  }
+}

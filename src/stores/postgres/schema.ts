@@ -1,0 +1,87 @@
+/**
+ * The tables, as SQL that an operator can read and run by hand. Receipts are found by a digest of their address
+ * behind the tenant; the address itself stands in the row and is always compared. Settling a receipt changes no
+ * indexed column, so Postgres can write the new version into the room that `fillfactor` left on the same page,
+ * without touching an index; what that takes is said in docs/adr/0004-postgres.md.
+ */
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+export const DEFAULT_SCHEMA = 'ibid'
+
+/** Every step from an empty database to the newest schema, in order. Each is one transaction. */
+export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
+  const s = quoteName(schema)
+  return [{ version: 1, name: 'receipts, audit and the row that both share', sql: first(s) }]
+}
+
+export const NEWEST = 1
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function first(s: string): string {
+  return `create schema if not exists ${s};
+
+create table ${s}.meta (
+  only_row     boolean primary key default true check (only_row),
+  version      int     not null,
+  epoch_floor  bigint  not null default 0,  -- no purged receipt had a higher epoch
+  frontier     bigint  not null default 0   -- a pending receipt up to this epoch is marked by "attention"
+);
+
+create table ${s}.receipts (
+  digest       uuid    not null,            -- the first half of the SHA-256 of the address
+  epoch        bigint  not null,            -- microseconds: the fencing number of the last claim
+  created_at   bigint  not null,            -- milliseconds since 1970, as all that follow
+  at           bigint  not null,
+  until        bigint,                      -- end of lease or window; null: none
+  forget_at    bigint,                      -- a lower bound of when it may be purged; null: never as it is
+  lease_ms     bigint  not null,
+  window_ms    bigint  not null,
+  attempt      int     not null,
+  max_attempts int     not null,
+  attention    boolean not null,            -- unknown, or pending for longer than usual
+  tenant       text collate "C" not null,
+  scope        text collate "C" not null,
+  key          text collate "C" not null,
+  state        text collate "C" not null,
+  recovery     text collate "C" not null,
+  token        text collate "C" not null,
+  fingerprint  text collate "C" not null,
+  outcome      text collate "C",
+  primary key (tenant, digest)
+) with (fillfactor = 35, autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.1);
+
+create index receipts_forget    on ${s}.receipts (forget_at) where forget_at is not null;
+create index receipts_epoch     on ${s}.receipts (epoch);
+create index receipts_attention on ${s}.receipts (tenant, digest) where attention;
+
+create table ${s}.audit (
+  id           bigint generated always as identity primary key,
+  digest       uuid   not null,
+  at           bigint not null,
+  epoch        bigint not null,
+  attempt      int    not null,
+  count        int    not null,
+  tenant       text collate "C" not null,
+  scope        text collate "C" not null,
+  key          text collate "C" not null,
+  event        text collate "C" not null,
+  state        text collate "C",
+  fingerprint  text collate "C" not null,
+  "by"         text collate "C",
+  why          text collate "C"
+) with (autovacuum_vacuum_insert_scale_factor = 0.1);
+
+-- Costs a claim next to nothing, and finds the events of one address without reading the whole log.
+create index audit_digest on ${s}.audit using brin (digest uuid_bloom_ops) with (pages_per_range = 32);
+
+insert into ${s}.meta (version) values (1);
+`
+}

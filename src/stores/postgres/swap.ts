@@ -1,0 +1,110 @@
+/**
+ * Compare-and-swap in batches. Changes of one address within a batch go out one after the other, in their order.
+ * A row that is locked by somebody else holds the batch up for `lockTimeoutMs` once; then all the others are done
+ * without it, and it is asked for again for as long, without a connection or a lock being held meanwhile.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Swap, Swapped } from '../../store.js'
+import { byDigest } from './claim.js'
+import { type Desk, send } from './desk.js'
+import { digestOf } from './digest.js'
+import { locked, wasLocked } from './errors.js'
+import { type Placed, type Row, swapColumns } from './rows.js'
+
+interface Change extends Placed<Swap> {
+  readonly at: number
+}
+
+export async function swap(desk: Desk, changes: readonly Swap[]): Promise<readonly Swapped[]> {
+  const answers: (Swapped | undefined)[] = changes.map(() => undefined)
+  let waiting: readonly Change[] = changes.map((value, at) => ({ value, at, digest: digestOf(value.next) }))
+  while (waiting.length > 0) {
+    const { turn, later } = nextTurn(waiting)
+    await swapTurn(desk, turn, answers)
+    waiting = later
+  }
+  return answers as Swapped[]
+}
+
+/** The first change of each address, sorted by digest. */
+function nextTurn(waiting: readonly Change[]): {
+  readonly turn: readonly Change[]
+  readonly later: readonly Change[]
+} {
+  const turn = new Map<string, Change>()
+  const later: Change[] = []
+  for (const change of waiting) {
+    if (turn.has(change.digest)) later.push(change)
+    else turn.set(change.digest, change)
+  }
+  return { turn: [...turn.values()].sort(byDigest), later }
+}
+
+async function swapTurn(
+  desk: Desk,
+  turn: readonly Change[],
+  answers: (Swapped | undefined)[],
+): Promise<void> {
+  if (desk.driver.own) {
+    try {
+      readAnswer(desk, turn, await send(desk.driver, desk.sql.swap, swapColumns(turn)), answers)
+      return
+    } catch (error) {
+      if (!wasLocked(error)) throw error
+    }
+  }
+  const endMs = performance.now() + desk.terms.lockTimeoutMs
+  let busy = turn
+  for (let pauseMs = 2; ; pauseMs *= 2) {
+    busy = readAnswer(desk, busy, await send(desk.driver, desk.sql.swapUnlocked, swapColumns(busy)), answers)
+    if (busy.length === 0) return
+    const leftMs = endMs - performance.now()
+    if (leftMs <= 0) throw locked()
+    await sleep(Math.min(pauseMs, leftMs))
+  }
+}
+
+/** Returns those that could not be had. */
+function readAnswer(
+  desk: Desk,
+  turn: readonly Change[],
+  rows: readonly Row[],
+  answers: (Swapped | undefined)[],
+): readonly Change[] {
+  const { now, done, busy, epochs } = readSwapped(rows[0] as Row, turn.length)
+  turn.forEach(({ at, value, digest }, i) => {
+    if (busy?.has(i + 1)) return
+    if (done && !done.has(i + 1)) {
+      answers[at] = { done: false, now }
+      return
+    }
+    answers[at] = { done: true, now, epoch: epochs?.get(i + 1) ?? (value.next.epoch as number) }
+    if (value.expect.state === 'pending' && value.next.state !== 'pending') desk.hints.settled(digest)
+  })
+  return busy ? turn.filter((_, i) => busy.has(i + 1)) : []
+}
+
+interface Answer {
+  readonly now: number
+  /** By their place in the batch, from 1. Undefined: all of them. */
+  readonly done: ReadonlySet<number> | undefined
+  readonly busy: ReadonlySet<number> | undefined
+  /** The epochs that the store made. */
+  readonly epochs: ReadonlyMap<number, number> | undefined
+}
+
+export function readSwapped(row: Row, size: number): Answer {
+  const [now, count, which, epochs, busy] = row as readonly (string | null)[]
+  return {
+    now: Number(now),
+    done: Number(count) === size ? undefined : new Set(numbers(which)),
+    busy: busy ? new Set(numbers(busy)) : undefined,
+    epochs: epochs
+      ? new Map(epochs.split(',').map((pair) => numbers(pair, ':') as [number, number]))
+      : undefined,
+  }
+}
+
+function numbers(list: string | null | undefined, separator = ','): number[] {
+  return list ? list.split(separator).map(Number) : []
+}

@@ -1,0 +1,83 @@
+/**
+ * The caller's rows and the receipt in one transaction. By default on a connection of the store's; with
+ * `options.begin` in a transaction that the caller's own library begins and commits, as long as it can run one
+ * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
+ */
+import type { Swap, Swapped } from '../../store.js'
+import type { Desk } from './desk.js'
+import { digestOf } from './digest.js'
+import type { Session } from './driver.js'
+import { type Row, swapColumns } from './rows.js'
+import { readSwapped } from './swap.js'
+
+/** Where a caller's writes go. `client` is the library's own: a client of pg, a `sql` of postgres.js, or yours. */
+export interface PostgresTransaction<Client = unknown> {
+  query(
+    text: string,
+    params?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
+  readonly client: Client
+}
+
+/** A transaction of another library, as the store needs it: `$1`, `$2` … in the text, rows as objects. */
+export interface PostgresExecutor<Client = unknown> {
+  query(
+    text: string,
+    params: readonly unknown[],
+  ): Promise<readonly unknown[] | { readonly rows: readonly unknown[] }>
+  readonly client: Client
+}
+
+/** Begins a transaction (READ COMMITTED), runs `work` in it, commits; rolls back and throws on when `work` throws. */
+export type PostgresBegin<Client = unknown> = <T>(
+  work: (executor: PostgresExecutor<Client>) => Promise<T>,
+) => Promise<T>
+
+type Work<T> = (tx: PostgresTransaction, swap: (change: Swap) => Promise<Swapped>) => Promise<T>
+
+export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
+  const settled: string[] = []
+  const { begin } = desk.terms
+  const result = begin
+    ? await begin(async (executor) => await work(txOf(executor), swapOn(desk, sessionOf(executor), settled)))
+    : await desk.driver.begin(async (session) => await work(txOf(session), swapOn(desk, session, settled)))
+  for (const digest of settled) desk.hints.settled(digest)
+  return result
+}
+
+function txOf(executor: PostgresExecutor): PostgresTransaction {
+  return {
+    client: executor.client,
+    async query(text, params = []) {
+      return {
+        rows: rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[],
+      }
+    },
+  }
+}
+
+/** No second try here: the transaction is the caller's. */
+function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap) => Promise<Swapped> {
+  return async (value) => {
+    const digest = digestOf(value.next)
+    const rows = await session.run(desk.sql.swap, swapColumns([{ digest, value }]))
+    const { now, done, epochs } = readSwapped(rows[0] as Row, 1)
+    if (done) return { done: false, now }
+    if (value.next.state !== 'pending') settled.push(digest)
+    return { done: true, now, epoch: epochs?.get(1) ?? (value.next.epoch as number) }
+  }
+}
+
+/** The columns of `swap` by name, where rows come as objects. */
+function sessionOf(executor: PostgresExecutor): Session {
+  return {
+    async run({ text }, params) {
+      const rows = rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[]
+      return rows.map((row) => [row['now'], row['done'], row['which'], row['epochs'], row['busy']])
+    },
+  }
+}
+
+function rowsOf(answer: readonly unknown[] | { readonly rows: readonly unknown[] }): readonly unknown[] {
+  return 'rows' in answer ? answer.rows : answer
+}
