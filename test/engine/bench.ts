@@ -10,6 +10,8 @@ export interface Bench {
   readonly time: VirtualTime
   readonly store: Store<MemoryTx>
   readonly tap: Tap
+  /** The store behind the tap. */
+  readonly inner: Store<MemoryTx>
   /** An engine on the store. Housekeeping is off: tests sweep when they mean to. */
   open(options?: Partial<IbidOptions<MemoryTx>>): Ibid<MemoryTx>
   /** A worker whose timers stop when it does: as if its process was gone or paused. */
@@ -21,7 +23,8 @@ export const INTENT = { ...WHERE, payload: { payment: 'pay_1', amount: 10 } }
 
 export function bench(facts: Partial<Store<MemoryTx>> = {}): Bench {
   const time = virtualTime()
-  const { store, tap } = tapped(memoryStore({ clock: time.clock }), facts)
+  const inner = memoryStore({ clock: time.clock })
+  const { store, tap } = tapped(inner, facts)
   function open(options: Partial<IbidOptions<MemoryTx>> = {}): Ibid<MemoryTx> {
     return createIbid({ store, housekeeping: false, timers: time.timers, ...options })
   }
@@ -29,6 +32,7 @@ export function bench(facts: Partial<Store<MemoryTx>> = {}): Bench {
     time,
     store,
     tap,
+    inner,
     open,
     worker(options) {
       const { timers, stop } = time.worker()
@@ -110,7 +114,7 @@ export async function within<T>(on: Bench, promise: Promise<T>, ms = 1): Promise
 }
 
 /** A worker claims the key and is never heard of again: its lease lapses. Returns how often its effect began. */
-export async function leaveBehind(on: Bench, policy: Policy<unknown>, intent = INTENT): Promise<void> {
+export async function leaveBehind(on: Bench, policy: Policy, intent = INTENT): Promise<void> {
   const { ibid, stop } = on.worker()
   void ibid.once(intent, () => new Promise(() => {}), policy).catch(() => undefined)
   await turn()

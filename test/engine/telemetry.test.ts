@@ -1,0 +1,98 @@
+/** Counters and spans arrive wherever a provider is registered, through the API package alone. */
+import { metrics, SpanStatusCode, trace } from '@opentelemetry/api'
+import { afterEach, expect, test } from 'vitest'
+import { bench, failure, INTENT, turn } from './bench.js'
+
+interface Span {
+  readonly name: string
+  readonly attributes: unknown
+  status?: unknown
+  ended: boolean
+}
+
+function listen() {
+  const added: { name: string; value: number; labels: Record<string, unknown> }[] = []
+  const spans: Span[] = []
+  const instrument = (name: string) => ({
+    add: (value: number, labels: Record<string, unknown>) => added.push({ name, value, labels }),
+    record: (value: number, labels: Record<string, unknown>) => added.push({ name, value, labels }),
+  })
+  metrics.setGlobalMeterProvider({
+    getMeter: () => ({ createCounter: instrument, createHistogram: instrument }),
+  } as never)
+  trace.setGlobalTracerProvider({
+    getTracer: () => ({
+      startActiveSpan(name: string, options: { attributes: unknown }, run: (span: unknown) => unknown) {
+        const span: Span = { name, attributes: options.attributes, ended: false }
+        spans.push(span)
+        return run({
+          setStatus: (status: unknown) => (span.status = status),
+          end: () => (span.ended = true),
+        })
+      },
+    }),
+  } as never)
+  const count = (event: string): number =>
+    added.filter(({ labels }) => labels['event'] === event).reduce((sum, { value }) => sum + value, 0)
+  return { added, spans, count }
+}
+
+afterEach(() => {
+  metrics.disable()
+  trace.disable()
+})
+
+test('[R50] originals and duplicates are counted apart, by layer and store', async () => {
+  const { added, count } = listen()
+  const on = bench()
+  const ibid = on.open()
+  await ibid.once(INTENT, () => 1)
+  for (let i = 0; i < 7; i++) await ibid.once(INTENT, () => 1)
+  await failure(ibid.once({ ...INTENT, payload: 'other' }, () => 1))
+  await on.time.pass(1_000)
+  expect([count('claimed'), count('settled'), count('dedup_hit'), count('conflict')]).toEqual([1, 1, 7, 1])
+  expect(added.find(({ name }) => name === 'ibid.decisions')?.labels).toEqual({
+    event: 'claimed',
+    layer: 'tool',
+    store: 'memory',
+  })
+  expect(added.filter(({ name }) => name === 'ibid.claim.duration')).toHaveLength(1)
+})
+
+test('[R50] an attempt has a span of its own, which ends with it and tells of its failure', async () => {
+  const { spans } = listen()
+  const ibid = bench().open()
+  await ibid.once(INTENT, () => 1)
+  await ibid.once(INTENT, () => 1)
+  await failure(ibid.once({ ...INTENT, key: 'two' }, () => Promise.reject(new TypeError('boom'))))
+  await ibid.transact({ ...INTENT, key: 'three' }, () => 3)
+  const attributes = { 'ibid.scope': 'tool:refund', 'ibid.attempt': 1, 'ibid.store': 'memory' }
+  expect(spans).toEqual([
+    { name: 'ibid.attempt', attributes, ended: true },
+    { name: 'ibid.attempt', attributes, ended: true, status: { code: SpanStatusCode.ERROR } },
+    { name: 'ibid.attempt', attributes, ended: true },
+  ])
+})
+
+test('[R12, R50] calls that the store did not answer are counted', async () => {
+  const { added } = listen()
+  const on = bench()
+  const ibid = on.open()
+  await ibid.check()
+  on.tap.outage()
+  void ibid.once(INTENT, () => 1).catch(() => undefined)
+  await failure(ibid.get(INTENT))
+  await on.time.pass(1_000)
+  await turn()
+  expect(added.filter(({ name }) => name === 'ibid.store.errors').length).toBeGreaterThanOrEqual(2)
+})
+
+test('without a provider everything works', async () => {
+  expect(
+    (
+      await bench()
+        .open()
+        .once(INTENT, () => 1)
+    ).value,
+  ).toBe(1)
+})
