@@ -1,7 +1,10 @@
-/** The SQLite store is a store, with its commits on a thread of their own and on the caller's. */
+/**
+ * The SQLite store is a store, with its commits on a thread of their own and on the caller's. The compiled one: a
+ * thread, like a process, reads no TypeScript.
+ */
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
-import { sqliteStore } from '../../src/stores/sqlite/index.js'
+import { sqliteStore } from '../../dist/stores/sqlite/index.js'
 import { testStore } from '../../src/testing/index.js'
 import { transact } from '../fixtures/sqlite-store.mjs'
 

@@ -132,25 +132,14 @@ export const audit = subject('audit', {
 
   'lets a reader follow the log while others write': async ({ store }) => {
     const wanted = Array.from({ length: 120 }, () => draft())
-    let writing = true
-    const writers = Promise.all(
-      [0, 1, 2, 3].map(async (lane) => {
-        for (let i = lane; i < wanted.length; i += 8) {
-          await store.claim([wanted[i], wanted[i + 4]].filter((one) => one !== undefined))
-        }
-      }),
-    ).finally(() => (writing = false))
-    const seen: string[] = []
-    let cursor: string | undefined
-    for (let idle = 0; idle < 2;) {
-      const wasWriting = writing
-      const page = await store.audit({ limit: 7, cursor })
-      seen.push(...page.events.map(({ key }) => key))
-      cursor = page.cursor
-      if (page.events.length === 0 && !wasWriting) idle++
-      else await new Promise(setImmediate)
-    }
-    await writers
+    const writing = { now: true }
+    const writers = [0, 1, 2, 3].map(async (lane) => {
+      for (let i = lane; i < wanted.length; i += 8) {
+        await store.claim([wanted[i], wanted[i + 4]].filter((one) => one !== undefined))
+      }
+    })
+    const written = Promise.all(writers).finally(() => (writing.now = false))
+    const [seen] = await Promise.all([follow(store, writing), written])
     same(
       seen.toSorted(),
       wanted.map(({ key }) => key).toSorted(),
@@ -158,6 +147,22 @@ export const audit = subject('audit', {
     )
   },
 })
+
+/** Every key in the log, in small pages, until nothing is written any more. */
+async function follow(store: Store, writing: { readonly now: boolean }): Promise<readonly string[]> {
+  const seen: string[] = []
+  let cursor: string | undefined
+  for (let idle = 0; idle < 2;) {
+    const wasWriting = writing.now
+    const page = await store.audit({ limit: 7, cursor })
+    seen.push(...page.events.map(({ key }) => key))
+    holds(seen.length < 10_000, 'a cursor must lead on, not back to what was read')
+    cursor = page.cursor
+    if (page.events.length === 0 && !wasWriting) idle++
+    else await new Promise(setImmediate)
+  }
+  return seen
+}
 
 /** The whole log, page by page. */
 export async function events(
