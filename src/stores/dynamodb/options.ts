@@ -1,0 +1,64 @@
+/** What a user may say about the store, and what holds when nothing is said. */
+import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { invalidIntent } from '../../core/errors.js'
+import type { Clock } from './clock.js'
+
+export interface DynamodbStoreOptions {
+  readonly table: string
+  /** A client of the caller's, which stays open when the store is closed. */
+  readonly client?: DynamoDBClient | undefined
+  /** For a client of the store's own: region, endpoint, credentials and whatever else the SDK takes. */
+  readonly config?: DynamoDBClientConfig | undefined
+  /** How far the clock of any process that uses the table may be off. Default 1 000. */
+  readonly maxSkewMs?: number | undefined
+  /** How long one write or read may take, repetitions included. Default 5 000. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Accepts a table with replicas in other regions that are only eventually consistent: a key that is used in two
+   * regions at once then runs twice.
+   */
+  readonly acceptEventualReplicas?: boolean | undefined
+  /** Default: this computer's clock. */
+  readonly clock?: Clock | undefined
+}
+
+export interface Settings {
+  readonly table: string
+  readonly client: DynamoDBClient | undefined
+  readonly config: DynamoDBClientConfig
+  readonly maxSkewMs: number
+  readonly timeoutMs: number
+  readonly acceptEventualReplicas: boolean
+  readonly clock: Clock
+}
+
+const TABLE = /^[a-zA-Z0-9_.-]{3,255}$/
+const ARN = /^arn:aws[a-z-]*:dynamodb:[^:]+:\d{12}:table\/[a-zA-Z0-9_.-]{3,255}$/
+
+export function readOptions(given: string | DynamodbStoreOptions): Settings {
+  const options = typeof given === 'string' ? { table: given } : given
+  const { table, client, config, maxSkewMs, timeoutMs, acceptEventualReplicas, clock } = options
+  if (typeof table !== 'string' || !(TABLE.test(table) || ARN.test(table))) {
+    throw invalidIntent(
+      `options.table is ${JSON.stringify(table) ?? 'missing'}, which is no name of a DynamoDB table`,
+      'give options.table 3 to 255 letters, digits, dots, dashes and underscores, or the ARN of a table',
+    )
+  }
+  return {
+    table,
+    client,
+    config: config ?? {},
+    maxSkewMs: duration(maxSkewMs ?? 1_000, 'options.maxSkewMs', 0),
+    timeoutMs: duration(timeoutMs ?? 5_000, 'options.timeoutMs', 1),
+    acceptEventualReplicas: acceptEventualReplicas ?? false,
+    clock: clock ?? { now: () => Date.now() },
+  }
+}
+
+function duration(ms: number, field: string, least: number): number {
+  if (Number.isFinite(ms) && ms >= least && ms <= 3_600_000) return ms
+  throw invalidIntent(
+    `${field} is ${String(ms)}`,
+    `give ${field} as milliseconds, from ${least} to 3600000 (an hour)`,
+  )
+}
