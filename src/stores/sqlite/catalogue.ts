@@ -89,12 +89,11 @@ export class Catalogue {
     return [...new Set(this.#ids)]
   }
 
-  /** A new id for the receipt at this address. */
-  give(address: Address): number {
-    const id = ++this.lastId
-    const { high, low } = this.#hash(address)
-    this.tail.add(high, low, id)
-    return id
+  /** A new id for the receipt at the address that was just looked for. */
+  give(): number {
+    const { high, low } = this.#hasher as Hasher
+    this.tail.add(high, low, ++this.lastId)
+    return this.lastId
   }
 
   #hash(address: Address): Hasher {

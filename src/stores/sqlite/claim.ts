@@ -14,7 +14,7 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
   const { sql, catalogue } = connection
   const receipt = stamp(draft, now, catalogue.floorEpoch)
   const values = changedValues(receipt, draft.audit)
-  values.push(catalogue.give(draft), draft.tenant, draft.scope, draft.key)
+  values.push(catalogue.give(), draft.tenant, draft.scope, draft.key)
   sql.claim.get(...values)
   return receipt.epoch
 }

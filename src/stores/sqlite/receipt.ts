@@ -1,6 +1,5 @@
 /** Receipts and audit events as rows: the order of the columns is that of statements.ts. */
-import type { AuditEvent } from '../../core/audit.js'
-import type { AuditNote } from '../../core/audit.js'
+import type { AuditEvent, AuditNote } from '../../core/audit.js'
 import type { Receipt } from '../../core/receipt.js'
 import { EVENT, EVENT_NAMES, RECOVERY, RECOVERY_NAMES, STATE, STATE_NAMES } from './codes.js'
 import type { Row, Value } from './open.js'
@@ -24,18 +23,6 @@ export function toReceipt(row: Row): Receipt {
     at: row[15] as number,
     until: row[16] as number | null,
   }
-}
-
-export interface Bound {
-  readonly token: Value
-  readonly state: Value
-  readonly until: Value
-  readonly epoch: number
-}
-
-/** What a swap expects to find. */
-export function boundOf(row: Row): Bound {
-  return { token: row[6] as Value, state: row[5] as Value, until: row[16] as Value, epoch: row[13] as number }
 }
 
 /** The values of the columns that a swap changes, in their order. */

@@ -2,13 +2,13 @@
  * swap: replace the receipt if it is still as expected. Mostly one conditional update; where a new epoch or an
  * expected `until` has to be compared first, the row is read under the same lock.
  */
-import { stamp } from '../../core/receipt.js'
+import { type Receipt, stamp } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import { STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
 import type { Row } from './open.js'
-import { boundOf, changedValues, toReceipt } from './receipt.js'
+import { changedValues, toReceipt } from './receipt.js'
 import type { Statements } from './statements.js'
 
 /** The epoch of the receipt now, or null where it was not as expected. */
@@ -23,7 +23,7 @@ export function swap(connection: Connection, { expect, next }: Swap, now: number
   const values = changedValues(receipt, next.audit)
   const ids = catalogue.candidates(next)
   for (let i = 0; i < ids.length; i++) {
-    const done = sql.settle.get(
+    const { changes } = sql.settle.run(
       ...values,
       ids[i] as number,
       expect.token,
@@ -33,27 +33,25 @@ export function swap(connection: Connection, { expect, next }: Swap, now: number
       next.tenant,
       next.fingerprint,
     )
-    if (done !== undefined && done !== null) return receipt.epoch
+    if (Number(changes) === 1) return receipt.epoch
   }
   return ids.length === 0 ? null : replace(sql, findReceipt(connection, next), { expect, next }, now)
 }
 
 /** With the row at hand, read in this transaction. */
 export function replace(sql: Statements, found: Row | undefined, { expect, next }: Swap, now: number): SwapAnswer {
-  if (!found || !isAsExpected(found, expect)) return null
+  if (!found) return null
   const id = found[0] as number
   const before = toReceipt(found)
+  if (!isAsExpected(before, expect)) return null
   if (before.fingerprint !== next.fingerprint) sql.keepFingerprint.get(id, before.fingerprint)
   const receipt = stamp(next, now, before.epoch)
   sql.swap.get(...changedValues(receipt, next.audit), id)
   return receipt.epoch
 }
 
-function isAsExpected(found: Row, expect: Swap['expect']): boolean {
-  const { token, state, until } = boundOf(found)
+function isAsExpected({ token, state, until }: Receipt, expect: Swap['expect']): boolean {
   return (
-    token === expect.token &&
-    state === STATE[expect.state] &&
-    (expect.until === undefined || until === expect.until)
+    token === expect.token && state === expect.state && (expect.until === undefined || until === expect.until)
   )
 }
