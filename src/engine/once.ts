@@ -44,7 +44,7 @@ async function run<T>(
   let written: Written | undefined
   try {
     await stillOwned(room, receipt, sinceMs)
-    const { ending, answer } = await perform(room, call, receipt, effect)
+    const { ending, answer } = await perform(room, call, receipt, sinceMs, effect)
     written = await settle(room, receipt, ending)
     return await answer(view(written.receipt))
   } finally {
@@ -67,7 +67,13 @@ export interface Ended<T> {
   answer(receipt: ReceiptView): Once<T> | Promise<never>
 }
 
-async function perform<T>(room: Room, call: Call<T>, receipt: Receipt, effect: Effect<T>): Promise<Ended<T>> {
+async function perform<T>(
+  room: Room,
+  call: Call<T>,
+  receipt: Receipt,
+  sinceMs: number,
+  effect: Effect<T>,
+): Promise<Ended<T>> {
   const { maxOutcome } = room.store
   try {
     return await underLease(room, receipt, call.terms.timeoutMs, async (attempt) => {
@@ -76,6 +82,9 @@ async function perform<T>(room: Room, call: Call<T>, receipt: Receipt, effect: E
         const answer = await askCheck(call.terms.check, attempt)
         if (answer.found === true) return succeeded(answer.value, true, maxOutcome)
         if (answer.found === 'unclear') return held('the status check could not tell')
+        // The check took its time: the lease, or the time of this attempt, may be over by now.
+        await stillOwned(room, receipt, sinceMs)
+        attempt.signal.throwIfAborted()
       }
       return succeeded(await effect(attempt), false, maxOutcome)
     })

@@ -242,6 +242,48 @@ describe('[R7] a held receipt, met by a caller with a check', () => {
   })
 })
 
+test('[R8] a lease that was lost while the check was asked: the effect does not start', async () => {
+  const on = bench()
+  let answer = (_found: CheckResult<unknown>): void => undefined
+  const check = (): Promise<CheckResult<unknown>> => new Promise((resolve) => (answer = resolve))
+  await leaveBehind(on, { ...LEASE, recovery: { check } })
+  await on.time.pass(1_000)
+  const slow = on.worker()
+  let runs = 0
+  const second = seen(slow.ibid.once(INTENT, () => ++runs, { ...LEASE, recovery: { check } }))
+  await turn()
+  const late = answer
+  // It sleeps over its lease, and a third one takes over and finishes.
+  on.time.clock.advance(1_000)
+  const found = { check: (): CheckResult<unknown> => ({ found: false }) }
+  const policy = { ...LEASE, recovery: found }
+  const third = await on.open({ timers: on.time.worker().timers }).once(INTENT, () => 'third', policy)
+  expect(third.value).toBe('third')
+  late({ found: false })
+  await on.time.pass(100)
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
+  expect(runs).toBe(0)
+})
+
+test('[R7, R8] a check that answers after the time was up: the effect does not start any more', async () => {
+  const on = bench()
+  const answers: ((found: CheckResult<unknown>) => void)[] = []
+  const check = (): Promise<CheckResult<unknown>> => new Promise((resolve) => answers.push(resolve))
+  const policy = { lease: '30s', timeout: '5s', recovery: { check } } as const
+  await leaveBehind(on, policy)
+  await on.time.pass(30_000)
+  let runs = 0
+  const second = seen(on.open().once(INTENT, () => ++runs, policy))
+  await on.time.pass(5_000)
+  answers[1]?.({ found: false })
+  await turn()
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'UPSTREAM_TIMEOUT' } })
+  answers[0]?.({ found: false })
+  await turn()
+  expect(runs).toBe(0)
+  expect((await on.open().get(INTENT))?.state).toBe('released')
+})
+
 test('[R7, R8] the check of a takeover runs under its lease, with the key and the new epoch', async () => {
   let given: unknown
   const recovery = {
