@@ -13,6 +13,7 @@ export { crashStep, type CrashPoint, crashStore, type Step } from './crash/crash
 export { violationOf } from './crash/expectation.js'
 export type { CrashPolicy, Recovered } from './crash/victim.js'
 export { type Fault, type FaultKind, type FaultPlan, type FaultyStore, faultyStore } from './faulty-store.js'
+export type { HammerHandler } from './hammer/child.js'
 export {
   hammer,
   type HammerOptions,

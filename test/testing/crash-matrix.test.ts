@@ -42,8 +42,8 @@ describe('[R7][R61] a crash at every point between claim and settle', () => {
   })
 })
 
-describe('the crash matrix catches', () => {
-  it('a store that forgets with its process', async () => {
+describe('the crash matrix', () => {
+  it('catches a store that forgets with its process', async () => {
     const points = ['after effect', 'after settle'] as const
     const cells = await crashMatrix({ module: MEMORY, policies: ['hold'], points })
     expect(cells.map(({ violation }) => violation)).toEqual([
@@ -75,7 +75,7 @@ describe('the crash matrix catches', () => {
     'callers who were told different things': { answers: ['effect 1', 'effect 2'] },
   }
   for (const [name, fields] of Object.entries(broken)) {
-    it(`${name}`, () => {
+    it(`sees ${name}`, () => {
       expect(violationOf(sound)).toBeUndefined()
       expect(violationOf({ ...sound, ...fields })).toBeTypeOf('string')
     })

@@ -22,6 +22,19 @@ async function keys(store: FaultyStore): Promise<readonly string[]> {
   return (await store.scan({ limit: 100 })).receipts.map(({ key }) => key)
 }
 
+async function pattern(seed: number): Promise<string> {
+  const store = faultyStore(memoryStore(), { seed, faults: [{ kind: 'refused', probability: 0.3 }] })
+  const calls = Array.from(
+    { length: 200 },
+    async () =>
+      await store.get([]).then(
+        () => '.',
+        () => 'x',
+      ),
+  )
+  return (await Promise.all(calls)).join('')
+}
+
 describe('a fault', () => {
   const plans: Readonly<Record<string, { plan: FaultPlan; kept: readonly string[] }>> = {
     'refused is not carried out': { plan: { faults: [{ kind: 'refused', verbs: ['claim'] }] }, kept: [] },
@@ -59,18 +72,6 @@ describe('a fault', () => {
   })
 
   it('by chance comes again with the same seed, and not with another', async () => {
-    async function pattern(seed: number): Promise<string> {
-      const store = faultyStore(memoryStore(), { seed, faults: [{ kind: 'refused', probability: 0.3 }] })
-      const calls = Array.from(
-        { length: 200 },
-        async () =>
-          await store.get([]).then(
-            () => '.',
-            () => 'x',
-          ),
-      )
-      return (await Promise.all(calls)).join('')
-    }
     expect(await pattern(7)).toBe(await pattern(7))
     expect(await pattern(7)).not.toBe(await pattern(8))
     const share = (await pattern(7)).split('x').length - 1

@@ -12,7 +12,7 @@ import { type Answered, callAll } from './duplicates.js'
 export interface HammerTarget {
   /** Makes duplicate number `n`, in this process. */
   readonly call?: (n: number) => unknown
-  /** An ES module whose default export takes `argument` and gives `{ call, close? }`, for the other processes. */
+  /** An ES module whose default export takes `argument` and gives a `HammerHandler`, for the other processes. */
   readonly module?: string | URL
   readonly argument?: unknown
   /** How often the effect has happened. Without it, only the answers are judged. */
