@@ -1,0 +1,127 @@
+/**
+ * From a URL to a driver, with whichever client library is installed. Connections fail fast and come back by
+ * themselves: nothing waits in a queue for a server that is gone. A URL of one node is enough for a cluster.
+ */
+import type { ConnectionOptions } from 'node:tls'
+import { IbidError, invalidIntent } from '../../core/errors.js'
+import type { Driver } from './driver.js'
+import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
+import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
+
+export interface ConnectOptions {
+  readonly timeoutMs: number
+  /** Given to the client as it is: certificates, `servername`, … */
+  readonly tls?: ConnectionOptions | undefined
+}
+
+const LONGEST_PAUSE_MS = 1_000
+
+/** Pauses between attempts to connect: short at first, never long. */
+function pauseMs(attempts: number): number {
+  return Math.min(25 * 2 ** Math.min(attempts, 10), LONGEST_PAUSE_MS)
+}
+
+/** Refuses what is no URL of a Redis server; never repeats it, because it may hold a password. */
+export function readUrl(url: string): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && (parsed.protocol === 'redis:' || parsed.protocol === 'rediss:')) return parsed
+  throw invalidIntent(
+    'the URL given to redisStore is not one of a Redis server',
+    'write it as redis://user:password@host:6379/0, or rediss:// for TLS',
+  )
+}
+
+export async function connect(url: URL, options: ConnectOptions): Promise<Driver> {
+  const ioredis = await load<Ioredis>(() => import('ioredis'))
+  if (ioredis) return connectIoredis(ioredis, url, options)
+  const nodeRedis = await load<NodeRedis>(() => import('redis'))
+  if (nodeRedis) return connectNodeRedis(nodeRedis, url, options)
+  throw new IbidError('a redis:// URL needs a client library, and none is installed; nothing was executed', {
+    code: 'STORE_UNAVAILABLE',
+    retriable: false,
+    action: 'npm install ioredis, or npm install redis',
+  })
+}
+
+interface Ioredis {
+  readonly Redis: new (url: string, options: object) => IoredisClient
+  readonly Cluster: new (nodes: string[], options: object) => IoredisCluster
+}
+
+async function connectIoredis(
+  { Redis, Cluster }: Ioredis,
+  url: URL,
+  options: ConnectOptions,
+): Promise<Driver> {
+  const { timeoutMs, tls } = options
+  const settings = {
+    connectTimeout: timeoutMs,
+    retryStrategy: pauseMs,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    ...(tls || url.protocol === 'rediss:' ? { tls: { ...tls } } : {}),
+  }
+  const single = ioredisDriver(new Redis(url.href, settings), true)
+  if (!(await isCluster(single))) return single
+  await single.close()
+  const { username, password } = url
+  const redisOptions = {
+    ...settings,
+    ...(username ? { username: decodeURIComponent(username) } : {}),
+    ...(password ? { password: decodeURIComponent(password) } : {}),
+  }
+  const cluster = new Cluster([`${url.protocol}//${url.host}`], {
+    redisOptions,
+    clusterRetryStrategy: pauseMs,
+    slotsRefreshTimeout: timeoutMs,
+  })
+  return ioredisDriver(cluster, true)
+}
+
+interface NodeRedis {
+  createClient(options: object): unknown
+  createCluster(options: object): unknown
+}
+
+async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOptions): Promise<Driver> {
+  const { timeoutMs, tls } = options
+  const settings = {
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: timeoutMs,
+      reconnectStrategy: pauseMs,
+      ...(tls ? { tls: true, ...tls } : {}),
+    },
+  }
+  const client = library.createClient({ url: url.href, ...settings }) as NodeRedisClient
+  const single = nodeRedisDriver(client, true)
+  if (!(await isCluster(single))) return single
+  await single.close()
+  const { username, password } = url
+  const credentials = password
+    ? { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+    : {}
+  const cluster = library.createCluster({
+    rootNodes: [{ url: `${url.protocol}//${url.host}` }],
+    defaults: { ...settings, ...credentials },
+  })
+  return nodeRedisDriver(cluster as NodeRedisCluster, true)
+}
+
+async function isCluster(driver: Driver): Promise<boolean> {
+  try {
+    return /cluster_enabled:1/.test(String(await driver.send('', ['INFO', 'cluster'])))
+  } catch (error) {
+    await driver.close()
+    throw error
+  }
+}
+
+async function load<T>(module: () => Promise<unknown>): Promise<T | undefined> {
+  try {
+    return (await module()) as T
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * What a caller is told when Redis cannot answer. Client libraries hang the failed command on their errors, with
+ * its arguments: a password, a payload. So no error of theirs goes on, only what it says.
+ */
+import { IbidError } from '../../core/errors.js'
+
+export function fault(error: unknown): IbidError {
+  return error instanceof IbidError ? error : unavailable(reasonOf(error))
+}
+
+export function unavailable(reason: string): IbidError {
+  return new IbidError(`redis: ${reason}`, {
+    code: 'STORE_UNAVAILABLE',
+    retriable: true,
+    retryAfterMs: 1_000,
+    action: 'repeat the same call with the same key once the server is back',
+  })
+}
+
+export function isError(error: unknown, start: string): boolean {
+  return error instanceof Error && error.message.startsWith(start)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the client failed without saying why'
+  if (error.name === 'MaxRetriesPerRequestError') return 'the server cannot be reached'
+  const { code } = error as { code?: unknown }
+  return error.message || (typeof code === 'string' ? code : error.name)
+}

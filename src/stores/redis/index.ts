@@ -1,0 +1,191 @@
+/**
+ * Receipts in Redis or Valkey, on one server or a cluster. One script per batch and shard does all of a verb, with
+ * the server's own time: see scripts.ts. What Redis does not promise, `check` says: losing writes at a crash
+ * (appendfsync), at a failover (replicas), under memory pressure (eviction).
+ */
+import type { ConnectionOptions } from 'node:tls'
+import { invalidIntent } from '../../core/errors.js'
+import type { Claimed, Store, Swapped } from '../../store.js'
+import { cut, runCuts } from './batches.js'
+import { check, type RedisRisk } from './check.js'
+import { decodeReceipt, draftArgs, swapArgs } from './codec.js'
+import { connect, readUrl } from './connect.js'
+import { type Driver, driverOf, type RedisConnection } from './driver.js'
+import { digestOf, MOST_SHARDS, type Shard } from './layout.js'
+import { audit, record } from './log.js'
+import { purge } from './purge.js'
+import { scan } from './scan.js'
+import { CLAIM, GET, SWAP } from './scripts.js'
+import { createSession } from './session.js'
+import { createWatch } from './watch.js'
+
+export type { RedisRisk } from './check.js'
+export type { RedisConnection } from './driver.js'
+
+export interface RedisStoreOptions {
+  /** What all keys start with. Default 'ibid'. */
+  readonly prefix?: string
+  /** Hash tags over which receipts are spread. Default 1, in a cluster 64; fixed when the first receipt is written. */
+  readonly shards?: number
+  /** How long a server may take to answer before the call is given up. Default 5000. */
+  readonly timeoutMs?: number
+  /** Every write waits until so many replicas have it, and is rejected when they do not in time. */
+  readonly wait?: { readonly replicas: number; readonly timeoutMs: number }
+  /** Risks that `check` would refuse, accepted by name. */
+  readonly accept?: readonly RedisRisk[]
+  /** False: no audit log is kept in Redis, which saves about a third of the memory. Default true. */
+  readonly audit?: boolean
+  /** For a URL: given to the client as it is. */
+  readonly tls?: ConnectionOptions
+}
+
+const MAX_BATCH = 256
+const LANES = 2
+
+export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): Store {
+  const { prefix, shards, timeoutMs, wait, accept, withAudit } = readOptions(options)
+  const session = createSession(opener(connection, timeoutMs, options.tls), {
+    prefix,
+    shards,
+    timeoutMs,
+    wait,
+  })
+  const watch = createWatch(session)
+
+  return {
+    name: 'redis',
+    maxBatch: MAX_BATCH,
+    lanes: LANES,
+    maxOutcome: 1_000_000,
+
+    async claim(wanted) {
+      const { layout } = await session.ready()
+      const cuts = cut(
+        layout,
+        wanted,
+        (draft) => draft,
+        ({ outcome }) => outcome?.length ?? 0,
+      )
+      return runCuts(
+        cuts,
+        ({ shard, items, keys }) => {
+          const args: string[] = []
+          for (const draft of items) draftArgs(draft, withAudit, args)
+          return session.write(
+            CLAIM,
+            [shard.open, shard.ends, shard.all, shard.audit, shard.floor, ...keys],
+            args,
+          )
+        },
+        (answer, now): Claimed => {
+          const text = answer as string
+          if (isEpoch(text)) return { won: true, now, epoch: Number(text) }
+          const found = decodeReceipt(text)
+          if (found.state === 'pending') watch.remember(digestOf(found), found)
+          return { won: false, now, found }
+        },
+      )
+    },
+
+    async swap(changes) {
+      const { layout } = await session.ready()
+      const cuts = cut(
+        layout,
+        changes,
+        ({ next }) => next,
+        ({ next }) => next.outcome?.length ?? 0,
+      )
+      return runCuts(
+        cuts,
+        ({ shard, items, keys }) => {
+          const args: string[] = []
+          for (const change of items) swapArgs(change, withAudit, args)
+          args.push(layout.channel)
+          return session.write(SWAP, [shard.open, shard.ends, shard.audit, ...keys], args)
+        },
+        (answer, now): Swapped =>
+          answer ? { done: true, now, epoch: Number(answer) } : { done: false, now },
+      )
+    },
+
+    async get(addresses) {
+      const { layout } = await session.ready()
+      if (addresses.length === 0) {
+        const [now] = await session.run(GET, [(layout.shards[0] as Shard).open], [])
+        return { now: Number(now), receipts: [] }
+      }
+      // Where several servers answer, the earliest of their times: nothing has ended before it has.
+      let earliest = Number.POSITIVE_INFINITY
+      const receipts = await runCuts(
+        cut(
+          layout,
+          addresses,
+          (address) => address,
+          () => 0,
+        ),
+        ({ shard, keys }) => session.run(GET, [shard.open, ...keys], []),
+        (answer, now) => {
+          earliest = Math.min(earliest, now)
+          return answer === null ? undefined : decodeReceipt(answer)
+        },
+      )
+      return { now: earliest, receipts }
+    },
+
+    scan: (query) => scan(session, query),
+    purge: (limit, auditMs) => purge(session, limit, auditMs, withAudit),
+    async record(events) {
+      await session.ready()
+      if (withAudit) await record(session, events)
+    },
+    audit: (query) => audit(session, query),
+    check: () => check(session, accept),
+    close: () => session.close(),
+    watch: (listener) => watch.add(listener),
+  }
+}
+
+/** The scripts answer with the digits of an epoch, or with a receipt, which starts with a letter. */
+function isEpoch(answer: string): boolean {
+  return answer.charCodeAt(0) < 58
+}
+
+function opener(
+  connection: RedisConnection,
+  timeoutMs: number,
+  tls: ConnectionOptions | undefined,
+): () => Promise<Driver> {
+  if (typeof connection === 'string') {
+    const url = readUrl(connection)
+    return () => connect(url, { timeoutMs, tls })
+  }
+  const driver = driverOf(connection)
+  return async () => driver
+}
+
+function readOptions(options: RedisStoreOptions) {
+  const { prefix = 'ibid', shards, timeoutMs = 5_000, wait, accept = [], audit: withAudit = true } = options
+  if (!/^[\w.:-]{1,100}$/.test(prefix)) {
+    throw invalidIntent(
+      'prefix is not a name of 1 to 100 letters, digits, dots, colons and dashes',
+      "give one like 'ibid'",
+    )
+  }
+  if (shards !== undefined && !isWhole(shards, 1, MOST_SHARDS)) {
+    throw invalidIntent(`shards is ${String(shards)}`, `give shards a whole number from 1 to ${MOST_SHARDS}`)
+  }
+  if (!isWhole(timeoutMs, 1, 600_000)) {
+    throw invalidIntent(`timeoutMs is ${String(timeoutMs)}`, 'give timeoutMs a whole number from 1 to 600000')
+  }
+  if (wait && !(isWhole(wait.replicas, 1, 100) && isWhole(wait.timeoutMs, 1, 600_000))) {
+    throw invalidIntent(
+      'wait does not say for how many replicas and how long',
+      'give { replicas: 1, timeoutMs: 1000 }',
+    )
+  }
+  return { prefix, shards, timeoutMs, wait, accept, withAudit }
+}
+
+function isWhole(value: number, least: number, most: number): boolean {
+  return Number.isInteger(value) && value >= least && value <= most
+}

@@ -1,0 +1,86 @@
+/**
+ * `ioredis` as a driver. Only what is used of it is typed here, so that the library stays optional.
+ * Its cluster sends again by itself what was on a connection that broke: a script may then run twice, which the
+ * seam allows, because a second run of the same claim or swap finds the token of the first.
+ */
+import type { Driver } from './driver.js'
+
+interface Common {
+  call(command: string, args: string[]): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+  subscribe(...channels: string[]): Promise<unknown>
+  disconnect(): void
+}
+
+export interface IoredisClient extends Common {
+  readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
+  duplicate(): Common
+}
+
+export interface IoredisCluster extends Common {
+  readonly slots: readonly (readonly string[])[]
+  nodes(role?: 'master'): readonly IoredisClient[]
+  duplicate(): Common
+}
+
+/** Without a listener a lost connection would end the process; the commands it failed say so themselves. */
+const onError = (): void => {}
+
+/** `owned`: the store made the client, and ends it. */
+export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = false): Driver {
+  const cluster = 'nodes' in client ? client : undefined
+  const subscribers = new Set<Common>()
+  const slots = new Map<string, Promise<number>>()
+  let losses = 0
+
+  const onClose = (): void => void losses++
+  const onNode = (node: unknown): void => void (node as IoredisClient).on('close', onClose)
+  client.on('close', onClose)
+  if (owned) client.on('error', onError)
+  if (cluster) {
+    cluster.on('+node', onNode)
+    for (const node of cluster.nodes()) onNode(node)
+  }
+
+  /** A command without a key, sent where the scripts of `key` are sent. */
+  async function sendBeside(key: string, name: string, args: string[]): Promise<unknown> {
+    if (!cluster) return client.call(name, args)
+    const found = slots.get(key) ?? cluster.call('CLUSTER', ['KEYSLOT', key]).then(Number)
+    slots.set(key, found)
+    const master = cluster.slots[await found]?.[0]
+    const node = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === master)
+    return (node ?? cluster).call(name, args)
+  }
+
+  return {
+    client: 'ioredis',
+    isCluster: cluster !== undefined,
+    send(key, [name, ...args]) {
+      return name === 'WAIT' ? sendBeside(key, name, args) : client.call(name as string, args)
+    },
+    async sendToAll([name, ...args]) {
+      const masters = cluster ? cluster.nodes('master') : [client]
+      return Promise.all(masters.map((master) => master.call(name as string, args)))
+    },
+    losses: () => losses,
+    async subscribe(channel, listener) {
+      const subscriber = client.duplicate()
+      subscriber.on('error', onError)
+      subscriber.on('message', (_channel, message) => listener(String(message)))
+      subscribers.add(subscriber)
+      await subscriber.subscribe(channel).catch((error: unknown) => {
+        subscribers.delete(subscriber)
+        subscriber.disconnect()
+        throw error
+      })
+    },
+    async close() {
+      for (const subscriber of subscribers) subscriber.disconnect()
+      client.off('close', onClose)
+      cluster?.off('+node', onNode)
+      for (const node of cluster?.nodes() ?? []) node.off('close', onClose)
+      if (owned) client.disconnect()
+    },
+  }
+}

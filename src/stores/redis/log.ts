@@ -1,0 +1,115 @@
+/**
+ * The audit log: a stream per shard, read as one. A cursor holds the last event that was read of each shard, so a
+ * reader who follows misses nothing; events of several shards are put in order by the microseconds they carry.
+ */
+import type { AuditEvent } from '../../core/audit.js'
+import { invalidIntent } from '../../core/errors.js'
+import type { AuditPage, AuditQuery } from '../../store.js'
+import { cut } from './batches.js'
+import { decodeEvent, eventArgs, type Logged } from './codec.js'
+import { digestOf, type Shard } from './layout.js'
+import { RECORD } from './scripts.js'
+import type { Session } from './session.js'
+
+const CHUNK = 500
+
+export async function record(session: Session, events: readonly AuditEvent[]): Promise<void> {
+  const { layout } = await session.ready()
+  const cuts = cut(
+    layout,
+    events,
+    (event) => event,
+    () => 0,
+  )
+  await Promise.all(
+    cuts.map(async ({ shard, items }) => {
+      const args: string[] = []
+      for (const event of items) eventArgs(event, args)
+      await session.write(RECORD, [shard.audit], args)
+    }),
+  )
+}
+
+export async function audit(session: Session, query: AuditQuery): Promise<AuditPage> {
+  const { layout } = await session.ready()
+  const { tenant, scope, key, limit } = query
+  const last = readCursor(query.cursor, layout.shards.length)
+  const home =
+    tenant !== undefined && scope !== undefined && key !== undefined
+      ? [layout.shardOf(digestOf({ tenant, scope, key }))]
+      : layout.shards
+  const readers = home.map((shard) => createReader(session, shard, last[shard.number] as string, query))
+  const events: AuditEvent[] = []
+  while (events.length < limit) {
+    const empty = readers.filter((reader) => reader.isEmpty())
+    if (empty.length > 0) await Promise.all(empty.map((reader) => reader.fill()))
+    const [next] = readers.filter((reader) => reader.head()).toSorted(byAge)
+    if (!next) break
+    events.push((next.take() as Logged).event)
+  }
+  for (const reader of readers) last[reader.shard.number] = reader.last()
+  return { events, cursor: last.every((id) => id === '') ? query.cursor : last.join(',') }
+}
+
+function byAge(a: Reader, b: Reader): number {
+  return (a.head()?.us ?? 0) - (b.head()?.us ?? 0) || a.shard.number - b.shard.number
+}
+
+interface Reader {
+  readonly shard: Shard
+  /** It may have more, but has to read it first. */
+  isEmpty(): boolean
+  fill(): Promise<void>
+  /** The next event that fits the query. */
+  head(): Logged | undefined
+  take(): Logged | undefined
+  /** The last event that was read: taken, or passed over because it does not fit. */
+  last(): string
+}
+
+function createReader(session: Session, shard: Shard, after: string, query: AuditQuery): Reader {
+  const count = Math.min(Math.max(query.limit, 10), CHUNK)
+  let passed = after
+  let ahead: (Logged & { readonly id: string })[] = []
+  let next = 0
+  let isAtEnd = false
+
+  return {
+    shard,
+    isEmpty: () => next === ahead.length && !isAtEnd,
+    async fill() {
+      next = 0
+      ahead = []
+      while (ahead.length === 0 && !isAtEnd) {
+        const from = passed === '' ? '-' : `(${passed}`
+        const range = ['XRANGE', shard.audit, from, '+', 'COUNT', String(count)]
+        const entries = (await session.command(shard.audit, range)) as readonly [string, readonly string[]][]
+        isAtEnd = entries.length < count
+        const read = entries.map(([id, fields]) => ({ ...decodeEvent(fields[1] as string), id }))
+        ahead = read.filter(({ event }) => isAbout(event, query))
+        if (ahead.length === 0) passed = entries.at(-1)?.[0] ?? passed
+      }
+    },
+    head: () => ahead[next],
+    take() {
+      const taken = ahead[next++]
+      passed = taken?.id ?? passed
+      return taken
+    },
+    last: () => passed,
+  }
+}
+
+function isAbout(event: AuditEvent, { tenant, scope, key }: AuditQuery): boolean {
+  return (
+    (tenant === undefined || event.tenant === tenant) &&
+    (scope === undefined || event.scope === scope) &&
+    (key === undefined || event.key === key)
+  )
+}
+
+function readCursor(text: string | undefined, shards: number): string[] {
+  const ids = text === undefined ? Array.from({ length: shards }, () => '') : text.split(',')
+  if (ids.length === shards && ids.every((id) => /^(\d+-\d+)?$/.test(id))) return ids
+  throw invalidIntent('the cursor is not one of this audit log', 'give the cursor of the page before')
+}

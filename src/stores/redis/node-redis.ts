@@ -1,0 +1,94 @@
+/** `redis`, also called node-redis, as a driver. Only what is used of it is typed here, so that it stays optional. */
+import type { Driver } from './driver.js'
+
+interface Common {
+  readonly isOpen: boolean
+  connect(): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  destroy(): unknown
+}
+
+export interface NodeRedisClient extends Common {
+  sendCommand(args: readonly string[], options?: { typeMapping?: object }): Promise<unknown>
+  duplicate(): Common
+}
+
+export interface NodeRedisCluster extends Common {
+  sendCommand(
+    firstKey: string | undefined,
+    isReadonly: boolean | undefined,
+    args: readonly string[],
+    options?: { typeMapping?: object },
+  ): Promise<unknown>
+  readonly masters: readonly object[]
+  nodeClient(node: never): Promise<NodeRedisClient>
+  duplicate(): Common
+}
+
+/** Answers as plain text, whatever the caller's client is set to. */
+const PLAIN = { typeMapping: {} }
+
+const openings = new WeakMap<object, Promise<unknown>>()
+
+/** Without a listener a lost connection would end the process; the commands it failed say so themselves. */
+const onError = (): void => {}
+
+/** `owned`: the store made the client, and ends it. */
+export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owned = false): Driver {
+  const cluster = 'nodeClient' in client ? client : undefined
+  const subscribers = new Set<Common>()
+  let losses = 0
+
+  const onLoss = (): void => void losses++
+  const lossEvents = cluster ? ['node-disconnect', 'node-reconnecting'] : ['reconnecting', 'end']
+  for (const event of lossEvents) client.on(event, onLoss)
+  if (owned) client.on('error', onError)
+
+  /** A client that nobody has connected yet is connected here, once for all stores that share it. */
+  function opened(): Promise<unknown> | undefined {
+    const opening = openings.get(client)
+    if (opening || client.isOpen) return opening
+    const started = client.connect().finally(() => openings.delete(client))
+    openings.set(client, started)
+    return started
+  }
+
+  async function send(key: string, args: readonly string[]): Promise<unknown> {
+    await opened()
+    return cluster
+      ? cluster.sendCommand(key, false, args, PLAIN)
+      : (client as NodeRedisClient).sendCommand(args, PLAIN)
+  }
+
+  return {
+    client: 'redis',
+    isCluster: cluster !== undefined,
+    send,
+    async sendToAll(args) {
+      if (!cluster) return [await send('', args)]
+      await opened()
+      const nodes = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node as never)))
+      return Promise.all(nodes.map((node) => node.sendCommand(args, PLAIN)))
+    },
+    losses: () => losses,
+    async subscribe(channel, listener) {
+      const subscriber = client.duplicate()
+      subscriber.on('error', onError)
+      subscribers.add(subscriber)
+      try {
+        await subscriber.connect()
+        await subscriber.subscribe(channel, listener)
+      } catch (error) {
+        subscribers.delete(subscriber)
+        if (subscriber.isOpen) subscriber.destroy()
+        throw error
+      }
+    },
+    async close() {
+      for (const event of lossEvents) client.off(event, onLoss)
+      for (const one of owned ? [...subscribers, client] : subscribers) if (one.isOpen) one.destroy()
+    },
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * A connection that is ready to run scripts: connected, with the layout of the data known, every call bounded in
+ * time, scripts loaded where a server does not have them, and replicas waited for where that was asked for.
+ */
+import { closed, invalidIntent } from '../../core/errors.js'
+import type { Driver } from './driver.js'
+import { fault, isError, unavailable } from './faults.js'
+import { createLayout, FORMAT, type Layout, layoutKey } from './layout.js'
+import type { Script } from './scripts.js'
+
+export interface SessionOptions {
+  readonly prefix: string
+  readonly shards: number | undefined
+  readonly timeoutMs: number
+  readonly wait: { readonly replicas: number; readonly timeoutMs: number } | undefined
+}
+
+export interface Session {
+  readonly options: SessionOptions
+  /** Rejects while the server cannot be reached, and tries again at the next call. */
+  ready(): Promise<Ready>
+  /** Runs a script on the server that has the first of `keys`. */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
+  /** As `run`, and its writes have reached as many replicas as the options ask for. */
+  write(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
+  /** One command, bounded in time. `key` says which server; without one, all masters. */
+  command(key: string, args: readonly string[]): Promise<unknown>
+  onAll(args: readonly string[]): Promise<readonly unknown[]>
+  close(): Promise<void>
+}
+
+export interface Ready {
+  readonly driver: Driver
+  readonly layout: Layout
+}
+
+/** In a cluster: enough for some twenty masters to have their share, few enough for batches to stay batches. */
+const CLUSTER_SHARDS = 64
+
+export function createSession(open: () => Promise<Driver>, options: SessionOptions): Session {
+  const { timeoutMs, wait } = options
+  let driver: Driver | undefined
+  let isReady: Ready | undefined
+  let preparing: Promise<Ready> | undefined
+  let isClosed = false
+
+  async function prepare(): Promise<Ready> {
+    driver ??= await open()
+    const layout = await findLayout(driver, options)
+    if (isClosed) throw closed()
+    isReady = { driver, layout }
+    return isReady
+  }
+
+  async function ready(): Promise<Ready> {
+    if (isClosed) throw closed()
+    if (isReady) return isReady
+    preparing ??= prepare().finally(() => {
+      preparing = undefined
+    })
+    return bounded(preparing)
+  }
+
+  /** What has not been answered by then counts as not answered; it may still be carried out. */
+  async function bounded<T>(call: Promise<T>, extraMs = 0): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      const ms = timeoutMs + extraMs
+      timer = setTimeout(() => reject(unavailable(`no answer within ${ms} ms`)), ms)
+    })
+    try {
+      return await Promise.race([call, late])
+    } catch (error) {
+      throw fault(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function evaluate(
+    { driver }: Ready,
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<readonly string[]> {
+    const key = keys[0] as string
+    const rest = [String(keys.length), ...keys, ...args]
+    try {
+      return (await driver.send(key, ['EVALSHA', script.sha, ...rest])) as readonly string[]
+    } catch (error) {
+      // A restart or a failover forgets scripts; nothing has been done, so it can be sent in full.
+      if (!isError(error, 'NOSCRIPT')) throw error
+      return (await driver.send(key, ['EVAL', script.text, ...rest])) as readonly string[]
+    }
+  }
+
+  async function reachReplicas({ driver }: Ready, key: string, lossesBefore: number): Promise<void> {
+    if (!wait) return
+    const answered = await driver.send(key, ['WAIT', String(wait.replicas), String(wait.timeoutMs)])
+    if (Number(answered) < wait.replicas) {
+      throw unavailable(
+        `written, but only ${Number(answered)} of ${wait.replicas} replicas had it within ${wait.timeoutMs} ms`,
+      )
+    }
+    // A new connection has nothing to wait for, and says at once that all replicas have it.
+    if (driver.losses() !== lossesBefore)
+      throw unavailable('the connection was lost while waiting for replicas')
+  }
+
+  return {
+    options,
+    ready,
+    async run(script, keys, args) {
+      return bounded(evaluate(isReady ?? (await ready()), script, keys, args))
+    },
+    async write(script, keys, args) {
+      const now = isReady ?? (await ready())
+      if (!wait) return bounded(evaluate(now, script, keys, args))
+      const losses = now.driver.losses()
+      const answer = await bounded(evaluate(now, script, keys, args))
+      await bounded(reachReplicas(now, keys[0] as string, losses), wait.timeoutMs)
+      return answer
+    },
+    async command(key, args) {
+      const { driver } = await ready()
+      return bounded(driver.send(key, args))
+    },
+    async onAll(args) {
+      const { driver } = await ready()
+      return bounded(driver.sendToAll(args))
+    },
+    async close() {
+      isClosed = true
+      isReady = undefined
+      await driver?.close()
+    },
+  }
+}
+
+/** How the data under this prefix is laid out was decided by whoever came first, and holds for all. */
+async function findLayout(driver: Driver, { prefix, shards }: SessionOptions): Promise<Layout> {
+  const key = layoutKey(prefix)
+  const count = shards ?? (driver.isCluster ? CLUSTER_SHARDS : 1)
+  await driver.send(key, ['SET', key, `${FORMAT}:${count}`, 'NX'])
+  const [format, stored] = String(await driver.send(key, ['GET', key]))
+    .split(':')
+    .map(Number)
+  if (format !== FORMAT || !stored) {
+    throw invalidIntent(
+      `the receipts under the prefix ${JSON.stringify(prefix)} were written by another version of ibid`,
+      'use that version, or another prefix',
+    )
+  }
+  if (shards !== undefined && shards !== stored) {
+    throw invalidIntent(
+      `the receipts under the prefix ${JSON.stringify(prefix)} are in ${stored} shards, not in ${shards}`,
+      `leave out \`shards\`, or give ${stored}; another number needs another prefix`,
+    )
+  }
+  return createLayout(prefix, stored)
+}
