@@ -5,7 +5,7 @@
  *
  * Points: before a store call, after it was carried out and before its answer arrives, and between the start of an
  * effect (or a check) and its landing. From an answer to its next point a worker touches nothing that the other one
- * sees, so another worker is never put in between: that would be the same run twice.
+ * sees, so once no more time can pass in between, nobody is put there: that would be the same run twice.
  */
 import type { Attempt, CheckResult, Policy } from '../../src/core/policy.js'
 import type { Receipt } from '../../src/core/receipt.js'
@@ -31,6 +31,8 @@ export interface Setting {
   readonly fences?: boolean
   /** Put the other worker also between an answer and its arrival: the same ends, from many more runs. */
   readonly everyPoint?: boolean
+  /** How long a duplicate waits; by default until there is an answer. */
+  readonly wait?: 0
   /** A fault to find. */
   readonly plant?: Plant
 }
@@ -96,7 +98,7 @@ export async function runTwoWorkers(setting: Setting, choose: Choose): Promise<R
   function policyOf(worker: number): Policy<string> {
     const { policy } = setting
     const recovery = policy === 'check' ? { check: (attempt: Attempt) => check(worker, attempt) } : policy
-    return { lease: LEASE_MS, wait: '1h', timeout: '1h', maxAttempts: 9, recovery }
+    return { lease: LEASE_MS, wait: setting.wait ?? '1h', timeout: '1h', maxAttempts: 9, recovery }
   }
 
   function engine(worker: number): { ibid: Ibid; stop: () => void } {
@@ -131,7 +133,8 @@ export async function runTwoWorkers(setting: Setting, choose: Choose): Promise<R
   function movableNow(): readonly Parked[] {
     // The workers are alike: which of them is first makes no difference.
     if (trace.length === 0) return gates.parked.slice(0, 1)
-    const arriving = setting.everyPoint ? undefined : gates.parked.find(({ after }) => after)
+    const isTimeless = left.time === 0 && !setting.everyPoint
+    const arriving = isTimeless ? gates.parked.find(({ after }) => after) : undefined
     return arriving ? [arriving] : gates.parked
   }
 
