@@ -8,12 +8,12 @@ export const engine = [
   ...at('acquire.ts', [
     {
       name: 'a takeover does not compare the end of the lease: a renewed one is stolen',
-      find: '): Promise<Acquired | undefined> {\n  const expect = { token: found.token, state: found.state, until: found.until }',
-      put: '): Promise<Acquired | undefined> {\n  const expect = { token: found.token, state: found.state }',
+      find: '  const { first } = claiming\n  const expect = { token: found.token, state: found.state, until: found.until }',
+      put: '  const { first } = claiming\n  const expect = { token: found.token, state: found.state }',
     },
     {
       name: 'a claim whose answer was lost is treated as somebody else’s',
-      find: "if (found.token === first.token && found.state === 'pending') return regain(room, found)",
+      find: "if (found.token === claiming.first.token && found.state === 'pending') return regain(room, claiming, found)",
       put: '',
     },
     {
@@ -23,7 +23,7 @@ export const engine = [
     },
     {
       name: 'store unreachable: the call falls through to the effect',
-      find: "      throw storeUnavailable('nothing was executed', error)",
+      find: "      abandon(room, draft)\n      throw storeUnavailable('nothing was executed', error)",
       put: '      return { won: true, now: 0, epoch: Number(String(error).length) }',
     },
   ]),
@@ -64,8 +64,8 @@ export const engine = [
     },
     {
       name: 'a settlement whose answer was lost counts as a lost lease',
-      find: 'if (ours && receipt.state === next.state && receipt.outcome === next.outcome) return { receipt, now }',
-      put: '',
+      find: 'if (ours && receipt.state === next.state && receipt.outcome === next.outcome) {',
+      put: 'if (ours && receipt.state === next.state && receipt.outcome === undefined) {',
     },
   ]),
   ...at('attempt.ts', [

@@ -5,9 +5,10 @@ import type { Recovery } from './receipt.js'
 
 /** What a status check found downstream. */
 export type CheckResult<T> =
-  | { readonly found: true; readonly value: T }
-  | { readonly found: false }
-  | { readonly found: 'unclear' }
+  | { found: true; value: T }
+  // Written as the compiler writes the branches of `found ? { found, value } : { found: false }`: T stays what it is.
+  | { found: false; value?: undefined }
+  | { found: 'unclear'; value?: undefined }
 
 /** One execution under a lease. */
 export interface Attempt {

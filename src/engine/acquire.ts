@@ -15,7 +15,7 @@ import type { Settled } from './settled-cache.js'
 import { pause } from './timers.js'
 
 export type Acquired =
-  /** The lease is good for `receipt.leaseMs` from `sinceMs`, at least: the engine's clock before the store was asked. */
+  /** The lease is good for `receipt.leaseMs` from `sinceMs`: the engine's clock before the store was asked. */
   | { readonly kind: 'owned'; readonly receipt: Receipt; readonly sinceMs: number }
   | { readonly kind: 'settled'; readonly settled: Settled }
 
@@ -114,7 +114,7 @@ async function move(
   )
 }
 
-/** Ours, but the answer that said so was lost. Nothing has run yet; how much of the lease is left is anybody's guess. */
+/** Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is left. */
 async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
   const expect = { token: found.token, state: found.state, until: found.until }
