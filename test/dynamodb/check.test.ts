@@ -4,8 +4,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
 import { startDynamodb } from '../../scripts/servers/dynamodb.mjs'
 import { createIbid } from '../../src/index.js'
+import { replicaFindings } from '../../src/stores/dynamodb/check.js'
 import { createTable, dynamodbStore, tableDefinition } from '../../src/stores/dynamodb/index.js'
 import { type Emulator, freshTable } from './table.js'
+
+function found(table: object, accept: readonly 'eventual-replicas'[] = []): unknown {
+  return replicaFindings(table, { accept }, {}).map(({ level, code }) => [level, code])
+}
+
+/** The emulator has no other regions: what the server would say of them is given here. */
+describe('DynamoDB store: replicas', () => {
+  const Replicas = [{ RegionName: 'eu-west-1' }, { RegionName: 'us-east-1' }]
+
+  it('[R55] refuses replicas that are only eventually consistent, unless the risk is named', () => {
+    expect(found({})).toEqual([])
+    expect(found({ Replicas })).toEqual([['error', 'EVENTUAL_REPLICAS']])
+    expect(found({ Replicas, MultiRegionConsistency: 'EVENTUAL' })).toEqual([['error', 'EVENTUAL_REPLICAS']])
+    expect(found({ Replicas }, ['eventual-replicas'])).toEqual([['warning', 'EVENTUAL_REPLICAS']])
+    expect(found({ Replicas, MultiRegionConsistency: 'STRONG' })).toEqual([])
+  })
+})
 
 describe('DynamoDB store: its table, on an emulator', () => {
   let emulator: Emulator

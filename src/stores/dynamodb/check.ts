@@ -83,21 +83,21 @@ function shape({ KeySchema, Projection }: Shaped): string {
   return JSON.stringify([keys, projected])
 }
 
-function replicaFindings(
+export function replicaFindings(
   { Replicas, MultiRegionConsistency }: TableDescription,
-  { acceptEventualReplicas }: Connection,
+  { accept }: Pick<Connection, 'accept'>,
   facts: Facts,
 ): readonly StoreFinding[] {
   facts['replicas'] = Replicas?.length ?? 0
   if (!Replicas?.length || MultiRegionConsistency === 'STRONG') return []
   return [
     {
-      level: acceptEventualReplicas ? 'warning' : 'error',
+      level: accept.includes('eventual-replicas') ? 'warning' : 'error',
       code: 'EVENTUAL_REPLICAS',
       message:
         'the table has replicas in other regions that are only eventually consistent: the same key, used in two regions at once, is claimed in both',
       remedy:
-        'use a table in one region, or a global table with strong consistency; or send each key to one region only, and say so with acceptEventualReplicas: true',
+        "use a table in one region, or a global table with strong consistency; or send each key to one region only, and accept: ['eventual-replicas']",
     },
   ]
 }

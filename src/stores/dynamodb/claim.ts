@@ -7,6 +7,7 @@ import { judgedAt } from './clock.js'
 import type { Connection } from './connection.js'
 import { refusalOf } from './errors.js'
 import { eventOf, logged } from './event.js'
+import { getItems } from './get.js'
 import { attributesOf, homeOf, receiptKey, toReceipt } from './receipt.js'
 
 export async function claim(connection: Connection, draft: Draft): Promise<Claimed> {
@@ -36,9 +37,10 @@ export async function claim(connection: Connection, draft: Draft): Promise<Claim
     } catch (error) {
       const refused = refusalOf(error)
       if (!refused) throw error
-      // Without the item the answer says only that there was one a moment ago: ask again.
-      if (!refused.found) continue
-      const found = toReceipt(refused.found)
+      // An older SDK does not ask for the item. One that is gone by now leaves the address free.
+      const item = refused.found ?? (await getItems(connection, [pk])).get(pk)
+      if (!item) continue
+      const found = toReceipt(item)
       return { won: false, now: judgedAt(found, connection.now(), maxSkewMs), found }
     }
   }

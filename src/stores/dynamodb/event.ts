@@ -49,13 +49,31 @@ export function eventOf(receipt: Receipt, note: AuditNote): AuditEvent {
 
 /** The attributes that put an item into the log: an event's own, or the receipt's for its first claim. */
 export function logged(event: AuditEvent, shard: number): Item {
-  const { by, why } = event
-  const kept = { ...event, ...(by && { by: cut(by) }), ...(why && { why: cut(why) }) }
   return {
     log: { S: logKey(shard) },
     place: { S: placeAt(event.at) },
-    event: { S: JSON.stringify(kept) },
+    event: { S: JSON.stringify(pack(event)) },
   }
+}
+
+/** A list without names: a receipt carries one, and writes are paid by the kilobyte. */
+type Packed = readonly [
+  address: readonly [tenant: string, scope: string, key: string],
+  event: AuditEvent['event'],
+  at: number,
+  state: AuditEvent['state'],
+  epoch: number,
+  attempt: number,
+  fingerprint: string,
+  count: number,
+  by: string | null,
+  why: string | null,
+]
+
+function pack(event: AuditEvent): Packed {
+  const { tenant, scope, key, at, state, epoch, attempt, fingerprint, count, by, why } = event
+  const words = [by === undefined ? null : cut(by), why === undefined ? null : cut(why)] as const
+  return [[tenant, scope, key], event.event, at, state, epoch, attempt, fingerprint, count, ...words]
 }
 
 /** An item of its own for what `logged` made. */
@@ -68,7 +86,10 @@ export function eventKey(place: string): string {
 }
 
 export function toEvent(item: Item): AuditEvent {
-  return JSON.parse(text(item, 'event')) as AuditEvent
+  const packed = JSON.parse(text(item, 'event')) as Packed
+  const [[tenant, scope, key], event, at, state, epoch, attempt, fingerprint, count, by, why] = packed
+  const words = { ...(by !== null && { by }), ...(why !== null && { why }) }
+  return { tenant, scope, key, event, at, state, epoch, attempt, fingerprint, count, ...words }
 }
 
 function cut(words: string): string {

@@ -18,7 +18,7 @@ import { scan } from './scan.js'
 import { swap } from './swap.js'
 
 export type { Clock } from './clock.js'
-export type { DynamodbStoreOptions } from './options.js'
+export type { DynamodbRisk, DynamodbStoreOptions } from './options.js'
 export { createTable, tableDefinition } from './schema.js'
 
 export function dynamodbStore(tableOrOptions: string | DynamodbStoreOptions): Store {

@@ -3,6 +3,12 @@ import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynam
 import { invalidIntent } from '../../core/errors.js'
 import type { Clock } from './clock.js'
 
+/**
+ * Risks that `check` refuses unless they are named. `eventual-replicas`: the table has replicas in other regions
+ * that are only eventually consistent, so a key that is used in two regions at once runs twice.
+ */
+export type DynamodbRisk = 'eventual-replicas'
+
 export interface DynamodbStoreOptions {
   readonly table: string
   /** A client of the caller's, which stays open when the store is closed. */
@@ -13,11 +19,8 @@ export interface DynamodbStoreOptions {
   readonly maxSkewMs?: number | undefined
   /** How long one write or read may take, repetitions included. Default 5 000. */
   readonly timeoutMs?: number | undefined
-  /**
-   * Accepts a table with replicas in other regions that are only eventually consistent: a key that is used in two
-   * regions at once then runs twice.
-   */
-  readonly acceptEventualReplicas?: boolean | undefined
+  /** Named risks that `check` then only warns of. */
+  readonly accept?: readonly DynamodbRisk[] | undefined
   /** Default: this computer's clock. */
   readonly clock?: Clock | undefined
 }
@@ -28,7 +31,7 @@ export interface Settings {
   readonly config: DynamoDBClientConfig
   readonly maxSkewMs: number
   readonly timeoutMs: number
-  readonly acceptEventualReplicas: boolean
+  readonly accept: readonly DynamodbRisk[]
   readonly clock: Clock
 }
 
@@ -37,7 +40,7 @@ const ARN = /^arn:aws[a-z-]*:dynamodb:[^:]+:\d{12}:table\/[a-zA-Z0-9_.-]{3,255}$
 
 export function readOptions(given: string | DynamodbStoreOptions): Settings {
   const options = typeof given === 'string' ? { table: given } : given
-  const { table, client, config, maxSkewMs, timeoutMs, acceptEventualReplicas, clock } = options
+  const { table, client, config, maxSkewMs, timeoutMs, accept, clock } = options
   if (typeof table !== 'string' || !(TABLE.test(table) || ARN.test(table))) {
     throw invalidIntent(
       `options.table is ${JSON.stringify(table) ?? 'missing'}, which is no name of a DynamoDB table`,
@@ -50,7 +53,7 @@ export function readOptions(given: string | DynamodbStoreOptions): Settings {
     config: config ?? {},
     maxSkewMs: duration(maxSkewMs ?? 1_000, 'options.maxSkewMs', 0),
     timeoutMs: duration(timeoutMs ?? 5_000, 'options.timeoutMs', 1),
-    acceptEventualReplicas: acceptEventualReplicas ?? false,
+    accept: accept ?? [],
     clock: clock ?? { now: () => Date.now() },
   }
 }
