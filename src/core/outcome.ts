@@ -31,7 +31,8 @@ export function encodeError(error: IbidError, maxLength: number): string {
   const full = { code, message, action, ...(error.data === undefined ? {} : { data: error.data }) }
   const text = encodeValue(full, maxLength).replace(/^\{"(?:value|rich)":/, '{"error":')
   if (text.startsWith('{"error":')) return text
-  return JSON.stringify({ error: { code: code.slice(0, 100), message: message.slice(0, 1_000), action } })
+  const short = { code: code.slice(0, 100), message: message.slice(0, 1_000), action: action.slice(0, 1_000) }
+  return JSON.stringify({ error: short })
 }
 
 export function decodeOutcome(text: string): Outcome {

@@ -27,7 +27,9 @@ describe('exports', () => {
 
   test('every store, every guard and the rest of the public rooms are there', () => {
     const rooms = filesUnder('src').filter((path) =>
-      /^src\/(index|store|(key|testing|(stores|guards)\/[^/]+)\/index|adapters\/[^/]+)\.ts$/.test(path),
+      /^src\/(index|store|stores\/open|(key|testing|(stores|guards)\/[^/]+)\/index|adapters\/[^/]+)\.ts$/.test(
+        path,
+      ),
     )
     const exported = entries.map((entry) => entry.default)
     expect(exported.toSorted()).toEqual(
