@@ -1,15 +1,16 @@
 /**
- * `openStore`: a store from a URL, as it stands in a configuration file or behind --store. Each store, and its
- * client library, is loaded only when a URL asks for it. A URL can hold a password, so no error ever repeats one:
+ * `openStore`: a store from a URL, as it stands in a configuration file or behind --store. The
+ * client library of a store is loaded only when a URL asks for it. A URL can hold a password, so no error ever repeats one:
  * errors name the scheme and the field that is wrong.
  */
 import { createRequire } from 'node:module'
 import { IbidError, invalidIntent } from '../core/errors.js'
 import type { Store } from '../store.js'
-import type { DynamodbStoreOptions } from './dynamodb/index.js'
-import type { PostgresOptions } from './postgres/index.js'
-import type { RedisStoreOptions } from './redis/index.js'
-import type { SqliteOptions } from './sqlite/index.js'
+import { dynamodbStore, type DynamodbStoreOptions } from './dynamodb/index.js'
+import { memoryStore } from './memory/index.js'
+import { type PostgresOptions, postgresStore } from './postgres/index.js'
+import { redisStore, type RedisStoreOptions } from './redis/index.js'
+import { type SqliteOptions, sqliteStore } from './sqlite/index.js'
 
 /** What a URL has no room for, for whichever store it turns out to be. */
 export interface OpenStoreOptions {
@@ -19,16 +20,16 @@ export interface OpenStoreOptions {
   readonly dynamodb?: Omit<DynamodbStoreOptions, 'table'>
 }
 
-type Open = (url: string, options: OpenStoreOptions) => Promise<Store>
+type Open = (url: string, options: OpenStoreOptions) => Store
 
 const KNOWN =
   'sqlite:./ibid.db, sqlite:///var/lib/ibid.db, postgres://…, redis://…, rediss://…, dynamodb://table?region=…, memory:'
 
-export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+export function openStore(url: string, options: OpenStoreOptions = {}): Store {
   const scheme = typeof url === 'string' ? /^[a-z][a-z0-9+.-]*(?=:)/i.exec(url)?.[0].toLowerCase() : undefined
   const open = scheme === undefined ? undefined : OPEN.get(scheme)
   if (!open) throw unknownScheme(url)
-  return await open(`${scheme}${url.slice(scheme?.length)}`, options)
+  return open(`${scheme}${url.slice(scheme?.length)}`, options)
 }
 
 const OPEN: ReadonlyMap<string, Open> = new Map([
@@ -41,13 +42,12 @@ const OPEN: ReadonlyMap<string, Open> = new Map([
   ['dynamodb', openDynamodb],
 ])
 
-async function openMemory(url: string): Promise<Store> {
+function openMemory(url: string): Store {
   if (!/^memory:$/i.test(url)) throw badUrl('a memory: URL has nothing behind its colon', 'write memory:')
-  const { memoryStore } = await import('./memory/index.js')
   return memoryStore()
 }
 
-async function openSqlite(url: string, { sqlite }: OpenStoreOptions): Promise<Store> {
+function openSqlite(url: string, { sqlite }: OpenStoreOptions): Store {
   // Either a path as it is, or three slashes: an authority that is empty, and an absolute path.
   const file = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(?<file>[^?#]+)$/i.exec(url)?.groups?.['file']
   if (file === undefined) {
@@ -56,21 +56,18 @@ async function openSqlite(url: string, { sqlite }: OpenStoreOptions): Promise<St
       'write sqlite:./ibid.db or sqlite:///var/lib/ibid.db',
     )
   }
-  const { sqliteStore } = await import('./sqlite/index.js')
   return sqliteStore(file, sqlite)
 }
 
-async function openPostgres(url: string, { postgres }: OpenStoreOptions): Promise<Store> {
+function openPostgres(url: string, { postgres }: OpenStoreOptions): Store {
   if (!AUTHORITY.test(url)) throw noServer('postgres://user@host:5432/database')
   needs('postgres', ['pg'])
-  const { postgresStore } = await import('./postgres/index.js')
   return hiding(url, () => postgresStore(url, postgres))
 }
 
-async function openRedis(url: string, { redis }: OpenStoreOptions): Promise<Store> {
+function openRedis(url: string, { redis }: OpenStoreOptions): Store {
   if (!AUTHORITY.test(url)) throw noServer('redis://host:6379/0, or rediss:// for TLS')
   needs('redis', ['ioredis', 'redis'])
-  const { redisStore } = await import('./redis/index.js')
   return hiding(url, () => redisStore(url, redis))
 }
 
@@ -83,7 +80,7 @@ function noServer(example: string): IbidError {
 const DYNAMODB = /^dynamodb:\/\/(?<table>[a-zA-Z0-9_.-]+)\/?(?:\?(?<query>[^#]*))?$/i
 const DYNAMODB_PARAMETERS = ['region', 'endpoint']
 
-async function openDynamodb(url: string, { dynamodb }: OpenStoreOptions): Promise<Store> {
+function openDynamodb(url: string, { dynamodb }: OpenStoreOptions): Store {
   const { table, query } = DYNAMODB.exec(url)?.groups ?? {}
   if (table === undefined) {
     throw badUrl(
@@ -100,7 +97,6 @@ async function openDynamodb(url: string, { dynamodb }: OpenStoreOptions): Promis
     )
   }
   needs('dynamodb', ['@aws-sdk/client-dynamodb'])
-  const { dynamodbStore } = await import('./dynamodb/index.js')
   const [region, endpoint] = [parameters.get('region'), parameters.get('endpoint')]
   const config = { ...(region && { region }), ...(endpoint && { endpoint }), ...dynamodb?.config }
   return dynamodbStore({ ...dynamodb, table, config })

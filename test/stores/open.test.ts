@@ -6,10 +6,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IbidError } from '../../src/index.js'
+import type { Store } from '../../src/store.js'
 import { openStore } from '../../src/stores/open.js'
 
 const run = promisify(execFile)
 const SECRET = 'hunter2-very-secret'
+
+/** As a promise, so that what it throws and what it gives are looked at in one way. */
+async function opening(...args: Parameters<typeof openStore>): Promise<Store> {
+  return openStore(...args)
+}
 
 describe('openStore', () => {
   let directory: string
@@ -29,7 +35,7 @@ describe('openStore', () => {
       ['dynamodb://ibid?region=eu-west-1&endpoint=http://127.0.0.1:1', 'dynamodb'],
       ['dynamodb://Ibid_2.prod', 'dynamodb'],
     ] as const) {
-      const store = await openStore(url)
+      const store = openStore(url)
       expect(store.name, url).toBe(name)
       await store.close()
     }
@@ -37,14 +43,14 @@ describe('openStore', () => {
 
   it('opens a Redis store without a server that answers, and closes it', async () => {
     for (const url of ['redis://127.0.0.1:1/0', 'rediss://127.0.0.1:1/0']) {
-      const store = await openStore(url, { redis: { timeoutMs: 200 } })
+      const store = openStore(url, { redis: { timeoutMs: 200 } })
       expect(store.name).toBe('redis')
       await store.close()
     }
   })
 
   it('keeps receipts where the path says, relative or absolute', async () => {
-    const first = await openStore(`sqlite://${directory}/same.db`)
+    const first = openStore(`sqlite://${directory}/same.db`)
     const event = {
       event: 'stale',
       at: 0,
@@ -56,13 +62,13 @@ describe('openStore', () => {
     } as const
     await first.record([{ tenant: 't', scope: 's', key: 'k', ...event }])
     await first.close()
-    const second = await openStore(`sqlite:${directory}/same.db`)
+    const second = openStore(`sqlite:${directory}/same.db`)
     expect((await second.audit({ limit: 10 })).events.length).toBe(1)
     await second.close()
   })
 
   it('gives the options on to the store that they are for', async () => {
-    const refused = openStore('dynamodb://ibid', { dynamodb: { maxSkewMs: -1 }, sqlite: { busyMs: 1 } })
+    const refused = opening('dynamodb://ibid', { dynamodb: { maxSkewMs: -1 }, sqlite: { busyMs: 1 } })
     await expect(refused).rejects.toMatchObject({
       code: 'INVALID_INTENT',
       message: expect.stringContaining('options.maxSkewMs'),
@@ -84,13 +90,13 @@ describe('openStore', () => {
       ['dynamodb://table?regoin=x', 'parameter'],
       [undefined as unknown as string, 'does not start'],
     ] as const) {
-      const error = await openStore(url).catch((e: unknown) => e)
+      const error = await opening(url).catch((e: unknown) => e)
       expect(error, url).toBeInstanceOf(IbidError)
       expect(error, url).toMatchObject({ code: 'INVALID_INTENT', retriable: false })
       expect((error as IbidError).message, url).toContain(said)
       expect((error as IbidError).action.length).toBeGreaterThan(10)
     }
-    await expect(openStore('mysql://h')).rejects.toMatchObject({
+    await expect(opening('mysql://h')).rejects.toMatchObject({
       action: /sqlite:.*postgres:.*redis:.*dynamodb:/,
     })
   })
@@ -110,7 +116,7 @@ describe('openStore', () => {
       `redis://user:${SECRET}@host:not-a-port/0`,
       `rediss:${SECRET}`,
     ]) {
-      const error = await openStore(url).then(
+      const error = await opening(url).then(
         async (store) => await store.close().then(() => undefined),
         (e: unknown) => e,
       )
@@ -130,7 +136,7 @@ describe('openStore', () => {
       ['dynamodb://table', '@aws-sdk/client-dynamodb'],
     ] as const) {
       const script = `import { openStore } from './dist/stores/open.js'
-        await openStore(${JSON.stringify(url)}).catch((e) => console.log(JSON.stringify(e)))`
+        try { openStore(${JSON.stringify(url)}) } catch (e) { console.log(JSON.stringify(e)) }`
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: bare })
       expect(JSON.parse(stdout)).toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: false })
       expect(stdout).toContain(`the package ${named},`)
