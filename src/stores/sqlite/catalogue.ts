@@ -41,7 +41,9 @@ export class Catalogue {
     this.lastId = this.#committedId
     const dataVersion = Number(row(this.#sql.dataVersion)?.[0])
     if (dataVersion === this.#dataVersion) return
-    const [version, key0, key1, catalogue, sealedTo, floorId, floorEpoch] = row(this.#sql.meta) as readonly number[]
+    const [version, key0, key1, catalogue, sealedTo, floorId, floorEpoch] = row(
+      this.#sql.meta,
+    ) as readonly number[]
     assertReadable(version as number)
     this.#hasher ??= new Hasher(key0 as number, key1 as number)
     if (catalogue !== this.#version) this.#loadGenerations()

@@ -2,10 +2,13 @@
 import type { AuditName } from '../../core/audit.js'
 import type { Recovery, State } from '../../core/receipt.js'
 
-export const STATE = { pending: 0, released: 1, succeeded: 2, failed: 3, unknown: 4 } as const satisfies Record<
-  State,
-  number
->
+export const STATE = {
+  pending: 0,
+  released: 1,
+  succeeded: 2,
+  failed: 3,
+  unknown: 4,
+} as const satisfies Record<State, number>
 
 export const RECOVERY = { hold: 0, retry: 1, check: 2, atomic: 3 } as const satisfies Record<Recovery, number>
 

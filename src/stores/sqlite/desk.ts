@@ -103,7 +103,7 @@ export class Desk {
     const connection = (this.#connection ??= connect(this.#settings))
     const [first] = tickets as readonly [Waiting]
     if (!isWrite(first.verb)) {
-      const does = READS[first.verb as keyof typeof READS] as Does
+      const does = READS[first.verb] as Does
       return [inRead(connection, (now) => does(connection, first.input, now))]
     }
     const outputs = inWrite(connection, (now) =>

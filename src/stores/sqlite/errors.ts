@@ -15,7 +15,12 @@ export interface Failure {
   readonly kind: 'busy' | 'full' | 'file' | 'call'
 }
 
-export function storeFailure(message: string, action: string, retriable: boolean, cause?: unknown): IbidError {
+export function storeFailure(
+  message: string,
+  action: string,
+  retriable: boolean,
+  cause?: unknown,
+): IbidError {
   return new IbidError(message, { code: 'STORE_UNAVAILABLE', retriable, action, cause })
 }
 

@@ -9,8 +9,8 @@ import type { Store } from '../../store.js'
 import { readAudit, readScan } from './pages.js'
 import { toReceipt } from './receipt.js'
 import { startThread } from './thread.js'
-import { beginOwn, type Own, ownConnection, runWork, type SqliteTransaction } from './transact.js'
-import type { Verb, Verbs } from './verbs.js'
+import { begin, type Own, runWork, type SqliteTransaction } from './transact.js'
+import { isWrite, type Verb, type Verbs } from './verbs.js'
 
 export type { SqliteTransaction } from './transact.js'
 
@@ -40,13 +40,13 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
   let running = 0
   let drained: (() => void) | undefined
   let own: Own | undefined
-  /** Transactions of this store, one after the other; while one waits for the lock, no new writes are sent. */
-  let lastTransaction: Promise<unknown> = Promise.resolve()
-  let gate: Promise<void> | undefined
+  const inTurn = turns()
+  /** While a transaction of this store waits for the lock, no new writes are sent: it would wait for ever. */
+  let gate: Promise<unknown> | undefined
 
   async function call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
     return await counted(async () => {
-      while (gate && (verb === 'claim' || verb === 'swap' || verb === 'purge')) await gate
+      if (gate && isWrite(verb)) await gate
       return await thread.call(verb, input)
     })
   }
@@ -70,7 +70,9 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
     async claim(wanted) {
       const { now, answers } = await call('claim', wanted)
       return answers.map((answer) =>
-        typeof answer === 'number' ? { won: true, now, epoch: answer } : { won: false, now, found: toReceipt(answer) },
+        typeof answer === 'number'
+          ? { won: true, now, epoch: answer }
+          : { won: false, now, found: toReceipt(answer) },
       )
     },
 
@@ -119,29 +121,27 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
     },
 
     async transact(work) {
-      return await counted(async () => {
-        const before = lastTransaction
-        let end = (): void => {}
-        lastTransaction = new Promise<void>((resolve) => (end = resolve))
-        try {
-          await before
+      return await counted(() =>
+        inTurn(async () => {
           // The desk has brought the file to its version before anything else writes to it.
-          const mine: Own = own ?? (await thread.call('check', null).then(() => ownConnection(settings)))
-          own = mine
-          let letThrough = (): void => {}
-          gate = new Promise<void>((resolve) => (letThrough = resolve))
-          try {
-            await beginOwn(mine, file, busyMs)
-          } finally {
-            gate = undefined
-            letThrough()
-          }
-          return await runWork(mine, settings, ({ next }) => thread.call('locate', next), work)
-        } finally {
-          end()
-        }
-      })
+          await thread.call('check', null)
+          const begun = begin(own, settings, busyMs)
+          gate = begun.catch(() => undefined)
+          own = await begun.finally(() => (gate = undefined))
+          return await runWork(own, settings, ({ next }) => thread.call('locate', next), work)
+        }),
+      )
     },
+  }
+}
+
+/** Work that is done one after the other. */
+function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const mine = last.then(work)
+    last = mine.catch(() => undefined)
+    return mine
   }
 }
 

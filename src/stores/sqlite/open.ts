@@ -22,6 +22,8 @@ export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
   close(): void
+  /** Not in every release of node:sqlite. */
+  readonly isTransaction?: boolean
 }
 
 interface Driver {
@@ -43,8 +45,6 @@ export interface Settings {
 
 const PAGE_BYTES = 4_096
 const CACHE_KIB = 16_384
-/** Between two attempts of the event loop to get a lock; the wait as a whole is bounded there. */
-const LOCK_WAIT_MS = 10
 const CHECKPOINT_PAGES = 2_000
 /** What a log that a slow reader held up is cut back to. */
 const LOG_BYTES = 64 * 1_024 * 1_024
@@ -81,7 +81,9 @@ function installed(): Driver {
 export function openDatabase({ file, maxBytes }: Settings): Database {
   const db = driver().open(file)
   try {
-    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
+    // Locks are waited for in the event loop. A call that is refused after a wait of its own would also take the
+    // process down with it, if that ends in the meantime: @photostructure/sqlite cannot throw in a thread that stops.
+    db.exec('PRAGMA busy_timeout = 0')
     // Only an empty file takes the page size.
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
     if (pragma(db, 'journal_mode') !== 'wal') db.exec('PRAGMA journal_mode = WAL')

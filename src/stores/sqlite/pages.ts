@@ -5,7 +5,10 @@ import type { AuditSlice } from './audit.js'
 import { toEvent, toReceipt } from './receipt.js'
 import type { ScanSlice } from './scan.js'
 
-export async function readScan(query: ScanQuery, slice: (after: number) => Promise<ScanSlice>): Promise<ScanPage> {
+export async function readScan(
+  query: ScanQuery,
+  slice: (after: number) => Promise<ScanSlice>,
+): Promise<ScanPage> {
   let after: number | null = idAt(query.cursor)
   const receipts: ScanPage['receipts'][number][] = []
   let now = 0
@@ -20,7 +23,10 @@ export async function readScan(query: ScanQuery, slice: (after: number) => Promi
   return { now, receipts, cursor: after === null ? undefined : String(after) }
 }
 
-export async function readAudit(query: AuditQuery, slice: (after: number) => Promise<AuditSlice>): Promise<AuditPage> {
+export async function readAudit(
+  query: AuditQuery,
+  slice: (after: number) => Promise<AuditSlice>,
+): Promise<AuditPage> {
   const start = idAt(query.cursor)
   let after = start
   const events: AuditPage['events'][number][] = []

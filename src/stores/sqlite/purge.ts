@@ -24,7 +24,9 @@ export function purge(connection: Connection, limit: number, auditMs: number, no
 }
 
 function findEnded(db: Database, limit: number, now: number): readonly number[] {
-  const ended = rows(db.prepare('SELECT id FROM ibid_receipt WHERE state = ? AND until <= ? ORDER BY until LIMIT ?'))
+  const ended = rows(
+    db.prepare('SELECT id FROM ibid_receipt WHERE state = ? AND until <= ? ORDER BY until LIMIT ?'),
+  )
   const ids: number[] = []
   for (const state of FORGETTABLE) ids.push(...idsOf(ended.all(state, now, limit - ids.length)))
   return ids
@@ -80,7 +82,12 @@ function dropPast(db: Database, dropped: readonly Dropped[]): readonly number[] 
 }
 
 /** Keeps the tallies of the generations that these ids are in. Gives those that hold no receipt any more. */
-function count({ db, sql }: Connection, ids: readonly number[], live: number, past: number): readonly number[] {
+function count(
+  { db, sql }: Connection,
+  ids: readonly number[],
+  live: number,
+  past: number,
+): readonly number[] {
   if (ids.length === 0) return []
   const gone: number[] = []
   for (const got of sql.generations.all()) {

@@ -37,7 +37,9 @@ function isWanted(found: Row, { states, ended }: ScanQuery, now: number): boolea
 
 /** Receipts end up succeeded or failed, and stay there: what is in neither state is little. */
 function isRare({ states, ended }: ScanQuery): boolean {
-  return ended === true || (states !== undefined && !states.includes('succeeded') && !states.includes('failed'))
+  return (
+    ended === true || (states !== undefined && !states.includes('succeeded') && !states.includes('failed'))
+  )
 }
 
 function byIndex({ db }: Connection, query: ScanQuery, after: number, now: number): ScanSlice {

@@ -108,7 +108,8 @@ export function migrate(db: Database): void {
   if (versionOf(db) === SCHEMA_VERSION) return
   db.exec('BEGIN EXCLUSIVE')
   try {
-    for (let version = versionOf(db); version < SCHEMA_VERSION; version++) db.exec(MIGRATIONS[version] as string)
+    for (let version = versionOf(db); version < SCHEMA_VERSION; version++)
+      db.exec(MIGRATIONS[version] as string)
     db.exec(`UPDATE ibid_meta SET version = ${SCHEMA_VERSION}`)
     db.exec('COMMIT')
   } catch (error) {

@@ -52,7 +52,9 @@ const SQL = {
   sealMeta: 'UPDATE ibid_meta SET catalogue = catalogue + 1, sealed_to = ?',
 
   claim: `INSERT OR FAIL INTO ibid_receipt (${[...CHANGED, 'id', 'tenant', 'scope', 'key'].join(', ')})
-    VALUES (${Array(CHANGED.length + 4).fill('?').join(', ')})`,
+    VALUES (${Array(CHANGED.length + 4)
+      .fill('?')
+      .join(', ')})`,
   /** One step where the fingerprint stays: nothing is read before. */
   settle: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')}
     WHERE id = ? AND token = ? AND state = ? AND key = ? AND scope = ? AND tenant = ? AND fingerprint = ?`,

@@ -39,7 +39,12 @@ export function swap(connection: Connection, { expect, next }: Swap, now: number
 }
 
 /** With the row at hand, read in this transaction. */
-export function replace(sql: Statements, found: Row | undefined, { expect, next }: Swap, now: number): SwapAnswer {
+export function replace(
+  sql: Statements,
+  found: Row | undefined,
+  { expect, next }: Swap,
+  now: number,
+): SwapAnswer {
   if (!found) return null
   const id = found[0] as number
   const before = toReceipt(found)

@@ -26,7 +26,9 @@ const WORKER = new URL('./worker.js', import.meta.url)
 
 export function startThread(settings: DeskSettings, kind: Thread['kind'] | undefined): Thread {
   const possible = WORKER.protocol === 'file:' && existsSync(WORKER)
-  return (kind ?? (possible ? 'worker' : 'caller')) === 'worker' ? workerThread(settings) : callerThread(settings)
+  return (kind ?? (possible ? 'worker' : 'caller')) === 'worker'
+    ? workerThread(settings)
+    : callerThread(settings)
 }
 
 interface Waiting {
@@ -78,7 +80,7 @@ function workerThread(settings: DeskSettings): Thread {
         worker ??= start()
         if (waiting.size === 0) worker.ref()
         waiting.set(++lastId, { resolve, reject })
-        worker.postMessage([lastId, verb, pack(verb, input)])
+        worker.postMessage([lastId, verb, pack(verb, input)], [])
       }),
     close: async () => {
       const closing = worker
@@ -86,7 +88,7 @@ function workerThread(settings: DeskSettings): Thread {
       const ended = new Promise((resolve) => closing.once('exit', resolve))
       worker = undefined
       closing.ref()
-      closing.postMessage(null)
+      closing.postMessage(null, [])
       await ended
     },
   }

@@ -15,7 +15,10 @@ import { replace } from './swap.js'
 
 /** The caller's writes: SQL on the same file. Good until `work` has returned. */
 export interface SqliteTransaction {
-  run(sql: string, ...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+  run(
+    sql: string,
+    ...values: Value[]
+  ): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   /** The first row, by column names; undefined where there is none. */
   get(sql: string, ...values: Value[]): Record<string, Value> | undefined
   all(sql: string, ...values: Value[]): Record<string, Value>[]
@@ -26,61 +29,66 @@ export interface Own {
   readonly sql: Statements
 }
 
-/** Writes only through what the desk has brought to its version. */
-export function ownConnection(settings: Settings): Own {
-  const db = openDatabase(settings)
-  // The event loop waits for locks, not this thread; and the other one writes the log back.
-  db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0')
-  return { db, sql: prepareStatements(db) }
-}
-
-/** Takes the write lock without ever blocking the thread. */
-export async function beginOwn({ sql }: Own, file: string, busyMs: number): Promise<void> {
+/** Opens what was not open, and takes the write lock, without ever blocking the thread. */
+export async function begin(own: Own | undefined, settings: Settings, busyMs: number): Promise<Own> {
   const deadline = performance.now() + busyMs
   for (;;) {
     try {
-      sql.begin.get()
-      return
+      own ??= openOwn(settings)
+      own.sql.begin.get()
+      return own
     } catch (error) {
-      const failure = failureOf(error, file)
+      const failure = failureOf(error, settings.file)
       if (failure.kind !== 'busy' || performance.now() >= deadline) throw toError(failure)
       await sleep(1)
     }
   }
 }
 
+function openOwn(settings: Settings): Own {
+  const db = openDatabase(settings)
+  // The other thread writes the log back.
+  db.exec('PRAGMA wal_autocheckpoint = 0')
+  return { db, sql: prepareStatements(db) }
+}
+
 type Work<T> = (tx: SqliteTransaction, swap: (change: Swap) => Promise<Swapped>) => Promise<T>
 type Locate = (change: Swap) => Promise<readonly number[]>
 
-/** Inside the transaction that `beginOwn` began. */
+/** Inside the transaction that `begin` began. */
 export async function runWork<T>(own: Own, settings: Settings, locate: Locate, work: Work<T>): Promise<T> {
   let open = true
-  const tx = transactionOf(own.db, () => open)
+  /** SQLite has ended the transaction by itself, or left it half done: nothing of it may be kept. */
+  let broken: IbidError | undefined
+
+  function during<R>(action: () => R): R {
+    if (!open) throw ended()
+    if (broken !== undefined) throw broken
+    try {
+      return action()
+    } catch (error) {
+      const lost = own.db.isTransaction === false || failureOf(error, settings.file).kind !== 'call'
+      if (lost) broken = toError(failureOf(error, settings.file))
+      throw error
+    }
+  }
+
   async function swap(change: Swap): Promise<Swapped> {
     const ids = await locate(change)
-    if (!open) throw ended()
     const now = readClock(settings.clockOffset)
-    const epoch = replace(own.sql, findAmong(own.sql, ids, change), change, now)
+    const epoch = during(() => replace(own.sql, findAmong(own.sql, ids, change), change, now))
     return epoch === null ? { done: false, now } : { done: true, now, epoch }
   }
+
   try {
-    const result = await work(tx, swap)
-    open = false
-    commit(own.sql, settings.file)
+    const result = await work(transactionOf(own.db, during), swap)
+    during(() => own.sql.commit.get())
     return result
   } catch (error) {
     rollBack(own.sql)
-    throw error
+    throw broken ?? error
   } finally {
     open = false
-  }
-}
-
-function commit(sql: Statements, file: string): void {
-  try {
-    sql.commit.get()
-  } catch (error) {
-    throw toError(failureOf(error, file))
   }
 }
 
@@ -92,16 +100,17 @@ function findAmong(sql: Statements, ids: readonly number[], { next }: Swap): Row
   return undefined
 }
 
-function transactionOf(db: Database, isOpen: () => boolean): SqliteTransaction {
+const ENDS = /^\s*(begin|commit|end|rollback(?!\s+(transaction\s+)?to))\b/i
+
+function transactionOf(db: Database, during: <R>(action: () => R) => R): SqliteTransaction {
   function prepare(sql: string): ReturnType<Database['prepare']> {
-    if (!isOpen()) throw ended()
-    if (/^\s*(begin|commit|end|rollback)\b/i.test(sql)) throw notYours(sql)
+    if (ENDS.test(sql)) throw notYours(sql)
     return db.prepare(sql)
   }
   return {
-    run: (sql, ...values) => prepare(sql).run(...values),
-    get: (sql, ...values) => prepare(sql).get(...values) as Record<string, Value> | undefined,
-    all: (sql, ...values) => prepare(sql).all(...values) as Record<string, Value>[],
+    run: (sql, ...values) => during(() => prepare(sql).run(...values)),
+    get: (sql, ...values) => during(() => prepare(sql).get(...values) as Record<string, Value> | undefined),
+    all: (sql, ...values) => during(() => prepare(sql).all(...values) as Record<string, Value>[]),
   }
 }
 
@@ -114,9 +123,12 @@ function ended(): IbidError {
 }
 
 function notYours(sql: string): IbidError {
-  return new IbidError(`${JSON.stringify(sql.trim())} is not for the work inside a transaction; nothing was written`, {
-    code: 'INVALID_INTENT',
-    retriable: false,
-    action: 'return to commit, throw to roll back; SAVEPOINT and RELEASE are free to use',
-  })
+  return new IbidError(
+    `${JSON.stringify(sql.trim())} is not for the work inside a transaction; nothing was written`,
+    {
+      code: 'INVALID_INTENT',
+      retriable: false,
+      action: 'return to commit, throw to roll back; SAVEPOINT, RELEASE and ROLLBACK TO are free to use',
+    },
+  )
 }

@@ -31,8 +31,14 @@ type Does<V extends Verb> = (connection: Connection, input: Verbs[V]['in'], now:
 
 /** Inside one write transaction together with whatever else waits. */
 export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Does<V> } = {
-  claim: (connection, drafts, now) => ({ now, answers: drafts.map((draft) => claim(connection, draft, now)) }),
-  swap: (connection, changes, now) => ({ now, answers: changes.map((change) => swap(connection, change, now)) }),
+  claim: (connection, drafts, now) => ({
+    now,
+    answers: drafts.map((draft) => claim(connection, draft, now)),
+  }),
+  swap: (connection, changes, now) => ({
+    now,
+    answers: changes.map((change) => swap(connection, change, now)),
+  }),
   record: (connection, events, now) => {
     for (const event of events) record(connection, event, now)
     return null

@@ -26,7 +26,11 @@ function take([id, verb, sent]: Asked): void {
 }
 
 port.on('message', (asked: Asked | null) => {
-  for (let next: { message: unknown } | undefined = { message: asked }; next; next = receiveMessageOnPort(port)) {
+  for (
+    let next: { message: unknown } | undefined = { message: asked };
+    next;
+    next = receiveMessageOnPort(port)
+  ) {
     const { message } = next as { message: Asked | null }
     if (message === null) return close()
     take(message)

@@ -1,0 +1,186 @@
+/** Locks: one writer at a time; whoever waits is served or refused, and never writes half of anything. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { change, draft, put } from '../../src/testing/store/drafts.js'
+import { countOf, newFile, open, tamper } from './bench.js'
+
+const CREATE = 'CREATE TABLE IF NOT EXISTS mine (a TEXT)'
+
+describe('a lock of another writer', () => {
+  it('is waited for', async () => {
+    const file = newFile()
+    const store = open(file)
+    await put(store)
+    const db = tamper(file)
+    db.exec('BEGIN IMMEDIATE')
+    const claim = store.claim([draft()])
+    expect(await Promise.race([claim, sleep(100)])).toBeUndefined()
+    // Readers do not wait for a writer.
+    expect((await store.get([draft()])).receipts).toEqual([undefined])
+    db.exec('COMMIT')
+    expect((await claim)[0]?.won).toBe(true)
+  })
+
+  it('[R12] is waited for no longer than busyMs, and then nothing is written', async () => {
+    const file = newFile()
+    const store = open(file, { busyMs: 60 })
+    await put(store)
+    const db = tamper(file)
+    db.exec('BEGIN IMMEDIATE')
+    const claims = [store.claim([draft(), draft()]), store.claim([draft()])]
+    for (const settled of await Promise.allSettled(claims)) {
+      expect(settled).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'STORE_UNAVAILABLE', retriable: true },
+      })
+      expect(settled.status === 'rejected' && String(settled.reason)).toMatch(/locked by another writer/)
+    }
+    db.exec('COMMIT')
+    expect(countOf(db, 'ibid_receipt')).toBe(1)
+    await put(store)
+  })
+
+  it('makes what waits behind it one transaction', async () => {
+    const file = newFile()
+    const store = open(file)
+    const receipts = await Promise.all(Array.from({ length: 10 }, () => put(store)))
+    const db = tamper(file)
+    db.exec('BEGIN IMMEDIATE')
+    const calls = receipts.flatMap((receipt) => [
+      store.claim([draft(), draft()]),
+      store.swap([change(receipt, 'succeeded')]),
+      store.record([{ ...receipt, event: 'dedup_hit', count: 1 }]),
+    ])
+    await sleep(50)
+    const before = commitsIn(file)
+    db.exec('ROLLBACK')
+    await Promise.all(calls)
+    expect(commitsIn(file) - before).toBe(1)
+  })
+})
+
+describe('transact', () => {
+  it('[R10] lets claims of others wait until it has committed', async () => {
+    const file = newFile()
+    const store = open(file)
+    const receipt = await put(store)
+    const order: string[] = []
+    let claim: Promise<unknown> | undefined
+    await store.transact?.(async (tx, swap) => {
+      tx.run(CREATE)
+      claim = store.claim([draft()]).then(() => order.push('claimed'))
+      await sleep(50)
+      expect((await store.get([receipt])).receipts[0]?.state).toBe('pending')
+      tx.run('INSERT INTO mine VALUES (?)', 'x')
+      expect((await swap(change(receipt, 'succeeded'))).done).toBe(true)
+      order.push('done')
+    })
+    await claim
+    expect(order).toEqual(['done', 'claimed'])
+    expect((await store.get([receipt])).receipts[0]?.state).toBe('succeeded')
+  })
+
+  it('runs one after the other, under a load of claims', async () => {
+    const store = open(newFile())
+    await store.transact?.(async (tx) => void tx.run(CREATE))
+    const stop = new AbortController()
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!stop.signal.aborted) await store.claim([draft()])
+      }),
+    )
+    let inside = 0
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, i) =>
+        store.transact?.(async (tx) => {
+          expect(++inside).toBe(1)
+          tx.run('INSERT INTO mine VALUES (?)', String(i))
+          await sleep(2)
+          inside--
+        }),
+      ),
+    )
+    stop.abort()
+    await load
+    const rows = await store.transact?.(async (tx) => tx.all('SELECT a FROM mine'))
+    expect(rows?.map(({ a }) => Number(a)).toSorted((a, b) => a - b)).toEqual([...Array(12).keys()])
+  })
+
+  it('makes a claim inside of it wait for itself, and refuses it in the end', async () => {
+    const store = open(newFile(), { busyMs: 80 })
+    await put(store)
+    const inside = store.transact?.(async () => await store.claim([draft()]))
+    await expect(inside).rejects.toThrow(/locked by another writer/)
+    await put(store)
+  })
+
+  it('is over when its work has returned', async () => {
+    const file = newFile()
+    const store = open(file)
+    const receipt = await put(store)
+    let late: (() => unknown)[] = []
+    await store.transact?.(async (tx, swap) => {
+      tx.run(CREATE)
+      late = [() => tx.run('INSERT INTO mine VALUES (1)'), () => swap(change(receipt, 'failed'))]
+    })
+    for (const use of late) await expect(Promise.resolve().then(use)).rejects.toThrow(/transaction has ended/)
+    expect(countOf(tamper(file), 'mine')).toBe(0)
+  })
+
+  it('[R10] keeps nothing when SQLite has ended the transaction by itself', async () => {
+    const file = newFile()
+    const store = open(file, { maxBytes: 300_000 })
+    await store.transact?.(async (tx) => void tx.run(CREATE))
+    const work = store.transact?.(async (tx) => {
+      tx.run('INSERT INTO mine VALUES (?)', 'before')
+      try {
+        for (;;) tx.run('INSERT INTO mine VALUES (?)', 'x'.repeat(50_000))
+      } catch {
+        // A caller who takes a full disk lightly.
+      }
+      tx.run('INSERT INTO mine VALUES (?)', 'after')
+    })
+    await expect(work).rejects.toThrow(/cannot grow/)
+    expect(countOf(tamper(file), 'mine')).toBe(0)
+  })
+
+  it('leaves a caller the savepoints', async () => {
+    const file = newFile()
+    const store = open(file)
+    await store.transact?.(async (tx) => {
+      tx.run(CREATE)
+      tx.run('SAVEPOINT s')
+      tx.run("INSERT INTO mine VALUES ('x')")
+      tx.run('ROLLBACK TO s')
+      expect(() => tx.run('INSERT INTO nowhere VALUES (1)')).toThrow(/no such table/)
+      tx.run("INSERT INTO mine VALUES ('y')")
+    })
+    expect(countOf(tamper(file), 'mine')).toBe(1)
+  })
+
+  it.each(['COMMIT', ' rollback', 'BEGIN', 'end;'])('keeps its own %j', async (sql) => {
+    const store = open(newFile())
+    const work = store.transact?.(async (tx) => {
+      tx.run(CREATE)
+      tx.run(sql)
+    })
+    await expect(work).rejects.toThrow(/is not for the work inside a transaction/)
+    const tables = await store.transact?.(async (tx) =>
+      tx.all("SELECT 1 FROM sqlite_schema WHERE name = 'mine'"),
+    )
+    expect(tables).toEqual([])
+  })
+})
+
+/** Frames of the log that end a transaction: 24 bytes of header, then 24 bytes and a page each. */
+function commitsIn(file: string): number {
+  const log = readFileSync(`${file}-wal`)
+  const frame = 24 + log.readUInt32BE(8)
+  const salt = log.subarray(16, 24)
+  let commits = 0
+  for (let at = 32; at + frame <= log.length; at += frame) {
+    if (log.subarray(at + 8, at + 16).equals(salt) && log.readUInt32BE(at + 4) !== 0) commits++
+  }
+  return commits
+}
