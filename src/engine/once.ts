@@ -102,13 +102,19 @@ async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: u
     const ask = (attempt: Attempt): Promise<CheckResult<T>> => askCheck(check, attempt)
     const answer = await underLease(room, receipt, call.terms.timeoutMs, ask).catch(() => undefined)
     if (answer?.found === true) return succeeded(answer.value, false, room.store.maxOutcome)
-    if (answer?.found === false) return failing('release', error, 'the status check found nothing')
+    // What timed out may still happen: the next attempt asks the check again before it runs.
+    const event = isTimeout(error) ? 'lapse' : 'release'
+    if (answer?.found === false) return failing(event, error, 'the status check found nothing')
     return held('the effect failed, and the status check could not tell', error)
   }
   if (recovery === 'retry' && receipt.attempt < receipt.maxAttempts)
     return failing('lapse', error, 'the effect failed')
   if (recovery === 'retry') return held(`the last of ${receipt.maxAttempts} attempts failed`, error)
   return held('the effect failed without saying whether it happened', error)
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof IbidError && error.code === 'UPSTREAM_TIMEOUT'
 }
 
 /** What the effect itself said about how it ended, if it did. */

@@ -1,6 +1,6 @@
 /** What the tests of the engine work on: a memory store in virtual time, as many engines on it as they like. */
 import { createIbid, type Ibid, type IbidOptions, type Policy } from '../../src/index.js'
-import type { Attempt } from '../../src/core/policy.js'
+import type { Attempt, CheckResult } from '../../src/core/policy.js'
 import type { Store } from '../../src/store.js'
 import { type MemoryTx, memoryStore } from '../../src/stores/memory/index.js'
 import { type Tap, tapped } from './tapped-store.js'
@@ -119,6 +119,16 @@ export async function leaveBehind(on: Bench, policy: Policy, intent = INTENT): P
   void ibid.once(intent, () => new Promise(() => {}), policy).catch(() => undefined)
   await turn()
   stop()
+}
+
+/** A check that answers what it is told, and counts. */
+export function checking(answer: () => CheckResult<unknown>): { policy: Policy<never>; asked: number[] } {
+  const asked: number[] = []
+  const check = (attempt: { number: number }): CheckResult<never> => {
+    asked.push(attempt.number)
+    return answer() as CheckResult<never>
+  }
+  return { policy: { lease: '1s', maxAttempts: 3, recovery: { check } }, asked }
 }
 
 export { turn }

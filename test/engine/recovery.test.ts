@@ -1,20 +1,10 @@
 /** What happens to an attempt whose outcome nobody reported: the declared policy, and never silent repetition. */
 import { describe, expect, test } from 'vitest'
-import { type CheckResult, OutcomeUnknown, type Policy } from '../../src/index.js'
-import { bench, type Bench, failure, INTENT, leaveBehind, manual, seen, turn, within } from './bench.js'
+import type { CheckResult, Policy } from '../../src/index.js'
+import { bench, type Bench, checking, failure, INTENT, leaveBehind, manual, seen, within } from './bench.js'
 
 const LEASE = { lease: '1s', maxAttempts: 3 } as const
 const unclear = { found: 'unclear' } as const
-
-/** A check that answers what it is told, and counts. */
-function checking(answer: () => CheckResult<unknown>): { policy: Policy; asked: number[] } {
-  const asked: number[] = []
-  const check = (attempt: { number: number }): CheckResult<unknown> => {
-    asked.push(attempt.number)
-    return answer()
-  }
-  return { policy: { ...LEASE, recovery: { check } }, asked }
-}
 
 async function lapsed(policy: Policy): Promise<Bench> {
   const on = bench()
@@ -181,9 +171,21 @@ describe('[R7] an effect whose time is up', () => {
     expect((await ibid.once(INTENT, ({ number }) => number, policy)).value).toBe(2)
   })
 
+  test('[R7] check: not found yet is not for ever: the next attempt asks again before it runs', async () => {
+    const on = bench()
+    const ibid = on.open()
+    const answers: CheckResult<never>[] = [{ found: false }, { found: true, value: 'landed late' as never }]
+    const { policy, asked } = checking(() => answers.shift() ?? unclear)
+    const late = { ...policy, timeout: '5s' } as const
+    const hung = await failure(within(on, ibid.once(INTENT, manual().effect, late), 5_000))
+    expect(hung.code).toBe('UPSTREAM_TIMEOUT')
+    expect(await ibid.once(INTENT, () => 'no', late)).toMatchObject({ value: 'landed late', replayed: true })
+    expect(asked).toEqual([1, 2])
+  })
+
   test.each([
     ['found', { found: true, value: 'landed' } as const, 'succeeded'],
-    ['not found', { found: false } as const, 'released'],
+    ['not found', { found: false } as const, 'pending'],
     ['unclear', unclear, 'unknown'],
   ])('[R7] check: %s decides', async (_name, answer, state) => {
     const on = bench()
@@ -204,96 +206,4 @@ describe('[R7] an effect whose time is up', () => {
     await on.time.pass(1)
     expect(hung.now).toMatchObject({ state: 'failed', error: { code: 'OUTCOME_UNKNOWN' } })
   })
-})
-
-describe('[R7] a held receipt, met by a caller with a check', () => {
-  async function held(): Promise<Bench> {
-    const on = bench()
-    await failure(on.open().once(INTENT, () => Promise.reject(new OutcomeUnknown('who knows'))))
-    return on
-  }
-
-  test('[R7, R14] found: resolved by the check, and everybody has the value', async () => {
-    const on = await held()
-    const { policy } = checking(() => ({ found: true, value: 'seen' }))
-    expect(await on.open().once(INTENT, () => 'no', policy)).toMatchObject({ value: 'seen', replayed: true })
-    const last = (await on.open().history(INTENT)).filter(({ event }) => event === 'resolved')
-    expect(last).toMatchObject([{ by: 'check', why: 'found downstream' }])
-  })
-
-  test('[R7] not found: given back and run', async () => {
-    const on = await held()
-    const { policy } = checking(() => ({ found: false }))
-    expect((await on.open().once(INTENT, () => 'ran', policy)).value).toBe('ran')
-  })
-
-  test('[R7] unclear: it stays held', async () => {
-    const on = await held()
-    const { policy } = checking(() => unclear)
-    expect((await failure(on.open().once(INTENT, () => 'no', policy))).code).toBe('OUTCOME_UNKNOWN')
-  })
-
-  test('[R12] a store that is away while the check is written down: a structured error, nothing ran', async () => {
-    const on = await held()
-    const { policy } = checking(() => ({ found: true, value: 1 }))
-    const ibid = on.open()
-    on.tap.failBefore('swap')
-    expect((await failure(ibid.once(INTENT, () => 'no', policy))).code).toBe('STORE_UNAVAILABLE')
-  })
-})
-
-test('[R8] a lease that was lost while the check was asked: the effect does not start', async () => {
-  const on = bench()
-  let answer = (_found: CheckResult<unknown>): void => undefined
-  const check = (): Promise<CheckResult<unknown>> => new Promise((resolve) => (answer = resolve))
-  await leaveBehind(on, { ...LEASE, recovery: { check } })
-  await on.time.pass(1_000)
-  const slow = on.worker()
-  let runs = 0
-  const second = seen(slow.ibid.once(INTENT, () => ++runs, { ...LEASE, recovery: { check } }))
-  await turn()
-  const late = answer
-  // It sleeps over its lease, and a third one takes over and finishes.
-  on.time.clock.advance(1_000)
-  const found = { check: (): CheckResult<unknown> => ({ found: false }) }
-  const policy = { ...LEASE, recovery: found }
-  const third = await on.open({ timers: on.time.worker().timers }).once(INTENT, () => 'third', policy)
-  expect(third.value).toBe('third')
-  late({ found: false })
-  await on.time.pass(100)
-  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
-  expect(runs).toBe(0)
-})
-
-test('[R7, R8] a check that answers after the time was up: the effect does not start any more', async () => {
-  const on = bench()
-  const answers: ((found: CheckResult<unknown>) => void)[] = []
-  const check = (): Promise<CheckResult<unknown>> => new Promise((resolve) => answers.push(resolve))
-  const policy = { lease: '30s', timeout: '5s', recovery: { check } } as const
-  await leaveBehind(on, policy)
-  await on.time.pass(30_000)
-  let runs = 0
-  const second = seen(on.open().once(INTENT, () => ++runs, policy))
-  await on.time.pass(5_000)
-  answers[1]?.({ found: false })
-  await turn()
-  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'UPSTREAM_TIMEOUT' } })
-  answers[0]?.({ found: false })
-  await turn()
-  expect(runs).toBe(0)
-  expect((await on.open().get(INTENT))?.state).toBe('released')
-})
-
-test('[R7, R8] the check of a takeover runs under its lease, with the key and the new epoch', async () => {
-  let given: unknown
-  const recovery = {
-    check(attempt: object): CheckResult<unknown> {
-      given = attempt
-      return { found: false }
-    },
-  }
-  const on = await lapsed({ ...LEASE, recovery })
-  const done = await on.open().once(INTENT, () => 'ran', { ...LEASE, recovery })
-  await turn()
-  expect(given).toMatchObject({ key: INTENT.key, tenant: 'acme', number: 2, epoch: done.receipt.epoch })
 })

@@ -104,7 +104,7 @@ export async function runTwoWorkers(setting: Setting, choose: Choose): Promise<R
   function engine(worker: number): { ibid: Ibid; stop: () => void } {
     let tokens = 0
     const { timers, stop } = time.worker()
-    const seeing = watched(planted, WHERE, breaches, (token) => token.startsWith(`${worker}.`))
+    const seeing = watched(planted, breaches, (token) => token.startsWith(`${worker}.`))
     const through = <T>(label: string, call: () => Promise<T>, after?: 'after'): Promise<T> =>
       gates
         .pass(worker, label)
@@ -180,7 +180,7 @@ export async function runTwoWorkers(setting: Setting, choose: Choose): Promise<R
 
   await time.jump(LEASE_MS + 1)
   const third = createIbid({
-    store: watched(planted, WHERE, breaches, (token) => token.startsWith('2.')),
+    store: watched(planted, breaches, (token) => token.startsWith('2.')),
     timers: time.worker().timers,
     newToken: () => '2.1',
     housekeeping: false,

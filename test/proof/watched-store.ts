@@ -2,49 +2,71 @@
  * A memory store that is watched: after every write, what it did to the receipt is held against what a receipt may
  * ever do, whoever asked for it. The rules are written out here once more, on purpose, without the engine's table.
  */
-import type { Receipt } from '../../src/core/receipt.js'
+import type { Draft, Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
 
-export interface Watcher {
-  /** Everything that was not allowed, in words. */
-  readonly breaches: string[]
-  look(): Promise<{ readonly receipt: Receipt | undefined; readonly now: number }>
+export interface Change {
+  readonly before: Receipt | undefined
+  readonly after: Receipt
+  readonly now: number
 }
 
-type Where = { readonly tenant: string; readonly scope: string; readonly key: string }
+/** One write at a time on each store, so that what changed is known to be this one's doing. */
+const lines = new WeakMap<object, Promise<unknown>>()
 
 /** `owns`: does this asker have the token? */
 export function watched<Tx>(
   inner: Store<Tx>,
-  where: Where,
   breaches: string[],
   owns: (token: string) => boolean,
+  onChange?: (change: Change) => void,
 ): Store<Tx> {
-  async function look(): Promise<{ receipt: Receipt | undefined; now: number }> {
-    const { receipts, now } = await inner.get([where])
-    return { receipt: receipts[0], now }
+  function around<T>(what: string, drafts: readonly Draft[], write: () => Promise<T>): Promise<T> {
+    const done = (lines.get(inner) ?? Promise.resolve()).then(() => between(what, drafts, write))
+    lines.set(
+      inner,
+      done.catch(() => undefined),
+    )
+    return done
   }
-  async function around<T>(what: string, write: () => Promise<T>): Promise<T> {
-    const before = await look()
+
+  async function between<T>(what: string, drafts: readonly Draft[], write: () => Promise<T>): Promise<T> {
+    const before = await inner.get(drafts)
     const answer = await write()
-    const after = await look()
-    breaches.push(...judge(before.receipt, after.receipt, after.now, owns).map((why) => `${what}: ${why}`))
+    const { receipts, now } = await inner.get(drafts)
+    receipts.forEach((after, at) => {
+      const was = before.receipts[at]
+      if (!after || isSame(was, after)) return
+      onChange?.({ before: was, after, now })
+      breaches.push(...judge(was, after, now, owns).map((why) => `${what}: ${why}`))
+    })
     return answer
   }
   return {
     ...inner,
-    claim: (wanted) => around('claim', () => inner.claim(wanted)),
-    swap: (changes) => around('swap', () => inner.swap(changes)),
+    claim: (wanted) => around('claim', wanted, () => inner.claim(wanted)),
+    swap: (changes) =>
+      around(
+        'swap',
+        changes.map(({ next }) => next),
+        () => inner.swap(changes),
+      ),
   }
+}
+
+function isSame(one: Receipt | undefined, two: Receipt): boolean {
+  return (
+    one?.token === two.token && one.state === two.state && one.until === two.until && one.epoch === two.epoch
+  )
 }
 
 function judge(
   before: Receipt | undefined,
-  after: Receipt | undefined,
+  after: Receipt,
   now: number,
   owns: (token: string) => boolean,
 ): string[] {
-  if (!before || !after || before === after) return []
+  if (!before) return []
   const isOver = before.until !== null && now >= before.until
   const isMine = owns(before.token)
   const found: string[] = []

@@ -1,0 +1,100 @@
+/** Status checks: of a held receipt, and of a takeover, which may take longer than its lease. */
+import { describe, expect, test } from 'vitest'
+import { type CheckResult, OutcomeUnknown } from '../../src/index.js'
+import { bench, type Bench, checking, failure, INTENT, leaveBehind, seen, turn } from './bench.js'
+
+const LEASE = { lease: '1s', maxAttempts: 3 } as const
+const unclear = { found: 'unclear' } as const
+
+describe('[R7] a held receipt, met by a caller with a check', () => {
+  async function held(): Promise<Bench> {
+    const on = bench()
+    await failure(on.open().once(INTENT, () => Promise.reject(new OutcomeUnknown('who knows'))))
+    return on
+  }
+
+  test('[R7, R14] found: resolved by the check, and everybody has the value', async () => {
+    const on = await held()
+    const { policy } = checking(() => ({ found: true, value: 'seen' }))
+    expect(await on.open().once(INTENT, () => 'no', policy)).toMatchObject({ value: 'seen', replayed: true })
+    const last = (await on.open().history(INTENT)).filter(({ event }) => event === 'resolved')
+    expect(last).toMatchObject([{ by: 'check', why: 'found downstream' }])
+  })
+
+  test('[R7] not found: given back and run', async () => {
+    const on = await held()
+    const { policy } = checking(() => ({ found: false }))
+    expect((await on.open().once(INTENT, () => 'ran', policy)).value).toBe('ran')
+  })
+
+  test('[R7] unclear: it stays held', async () => {
+    const on = await held()
+    const { policy } = checking(() => unclear)
+    expect((await failure(on.open().once(INTENT, () => 'no', policy))).code).toBe('OUTCOME_UNKNOWN')
+  })
+
+  test('[R12] a store that is away while the check is written down: a structured error, nothing ran', async () => {
+    const on = await held()
+    const { policy } = checking(() => ({ found: true, value: 1 }))
+    const ibid = on.open()
+    on.tap.failBefore('swap')
+    expect((await failure(ibid.once(INTENT, () => 'no', policy))).code).toBe('STORE_UNAVAILABLE')
+  })
+})
+
+test('[R8] a lease that was lost while the check was asked: the effect does not start', async () => {
+  const on = bench()
+  let answer = (_found: CheckResult<never>): void => undefined
+  const check = (): Promise<CheckResult<never>> => new Promise((resolve) => (answer = resolve))
+  await leaveBehind(on, { ...LEASE, recovery: { check } })
+  await on.time.pass(1_000)
+  const slow = on.worker()
+  let runs = 0
+  const second = seen(slow.ibid.once(INTENT, () => ++runs, { ...LEASE, recovery: { check } }))
+  await turn()
+  const late = answer
+  // It sleeps over its lease, and a third one takes over and finishes.
+  on.time.clock.advance(1_000)
+  const found = { check: (): CheckResult<never> => ({ found: false }) }
+  const policy = { ...LEASE, recovery: found }
+  const third = await on.open({ timers: on.time.worker().timers }).once(INTENT, () => 'third', policy)
+  expect(third.value).toBe('third')
+  late({ found: false })
+  await on.time.pass(100)
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
+  expect(runs).toBe(0)
+})
+
+test('[R7, R8] a check that answers after the time was up: the effect does not start any more', async () => {
+  const on = bench()
+  const answers: ((found: CheckResult<never>) => void)[] = []
+  const check = (): Promise<CheckResult<never>> => new Promise((resolve) => answers.push(resolve))
+  const policy = { lease: '30s', timeout: '5s', recovery: { check } } as const
+  await leaveBehind(on, policy)
+  await on.time.pass(30_000)
+  let runs = 0
+  const second = seen(on.open().once(INTENT, () => ++runs, policy))
+  await on.time.pass(5_000)
+  answers[1]?.({ found: false })
+  await turn()
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'UPSTREAM_TIMEOUT' } })
+  answers[0]?.({ found: false })
+  await turn()
+  expect(runs).toBe(0)
+})
+
+test('[R7, R8] the check of a takeover runs under its lease, with the key and the new epoch', async () => {
+  let given: unknown
+  const recovery = {
+    check(attempt: object): CheckResult<never> {
+      given = attempt
+      return { found: false }
+    },
+  }
+  const on = bench()
+  await leaveBehind(on, { ...LEASE, recovery })
+  await on.time.pass(1_000)
+  const done = await on.open().once(INTENT, () => 'ran', { ...LEASE, recovery })
+  await turn()
+  expect(given).toMatchObject({ key: INTENT.key, tenant: 'acme', number: 2, epoch: done.receipt.epoch })
+})
