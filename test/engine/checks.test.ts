@@ -6,13 +6,13 @@ import { bench, type Bench, checking, failure, INTENT, leaveBehind, seen, turn }
 const LEASE = { lease: '1s', maxAttempts: 3 } as const
 const unclear = { found: 'unclear' } as const
 
-describe('[R7] a held receipt, met by a caller with a check', () => {
-  async function held(): Promise<Bench> {
-    const on = bench()
-    await failure(on.open().once(INTENT, () => Promise.reject(new OutcomeUnknown('who knows'))))
-    return on
-  }
+async function held(): Promise<Bench> {
+  const on = bench()
+  await failure(on.open().once(INTENT, () => Promise.reject(new OutcomeUnknown('who knows'))))
+  return on
+}
 
+describe('[R7] a held receipt, met by a caller with a check', () => {
   test('[R7, R14] found: resolved by the check, and everybody has the value', async () => {
     const on = await held()
     const { policy } = checking(() => ({ found: true, value: 'seen' }))
@@ -44,22 +44,21 @@ describe('[R7] a held receipt, met by a caller with a check', () => {
 
 test('[R8] a lease that was lost while the check was asked: the effect does not start', async () => {
   const on = bench()
-  let answer = (_found: CheckResult<never>): void => undefined
-  const check = (): Promise<CheckResult<never>> => new Promise((resolve) => (answer = resolve))
+  const answers: ((found: CheckResult<never>) => void)[] = []
+  const check = (): Promise<CheckResult<never>> => new Promise((resolve) => void answers.push(resolve))
   await leaveBehind(on, { ...LEASE, recovery: { check } })
   await on.time.pass(1_000)
   const slow = on.worker()
   let runs = 0
   const second = seen(slow.ibid.once(INTENT, () => ++runs, { ...LEASE, recovery: { check } }))
   await turn()
-  const late = answer
   // It sleeps over its lease, and a third one takes over and finishes.
   on.time.clock.advance(1_000)
   const found = { check: (): CheckResult<never> => ({ found: false }) }
   const policy = { ...LEASE, recovery: found }
   const third = await on.open({ timers: on.time.worker().timers }).once(INTENT, () => 'third', policy)
   expect(third.value).toBe('third')
-  late({ found: false })
+  answers[0]?.({ found: false })
   await on.time.pass(100)
   expect(second.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
   expect(runs).toBe(0)

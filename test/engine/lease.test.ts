@@ -4,6 +4,12 @@ import { createIbid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { bench, failure, INTENT, leaveBehind, manual, seen, turn, WHERE, within } from './bench.js'
 
+/** Nothing else happens in this process for so long. */
+function block(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
 test('[R3] a lease is renewed each third of its length, so that a long effect keeps its key', async () => {
   const on = bench()
   const ibid = on.open()
@@ -115,12 +121,12 @@ test('[R8] a signal asked for after the lease was lost is aborted from the start
 test('[R8] nothing starts on a lease that may be over: a process that slept after its claim asks first', async () => {
   const on = bench()
   const { claim } = on.store
-  let answer = (): void => undefined
+  const answers: (() => void)[] = []
   const slow = {
     ...on.store,
     async claim(wanted: Parameters<typeof claim>[0]) {
       const claimed = await claim(wanted)
-      await new Promise<void>((resolve) => (answer = resolve))
+      await new Promise<void>((resolve) => void answers.push(resolve))
       return claimed
     },
   }
@@ -128,7 +134,7 @@ test('[R8] nothing starts on a lease that may be over: a process that slept afte
   const first = seen(on.open({ store: slow }).once(INTENT, () => ++runs, { lease: '3s', recovery: 'retry' }))
   await on.time.pass(3_000)
   const second = await on.open().once(INTENT, () => 'second', { recovery: 'retry' })
-  answer()
+  answers[0]?.()
   await turn()
   expect(second.value).toBe('second')
   expect(runs).toBe(0)
@@ -155,9 +161,6 @@ test('[R3] a process that slept, and was not overtaken, renews before it starts'
 test('[R3] a blocked event loop renews first thing when it is free again', async () => {
   const store = memoryStore()
   const ibid = createIbid({ store, housekeeping: false })
-  const block = (ms: number): void => {
-    for (const end = performance.now() + ms; performance.now() < end;);
-  }
   const done = await ibid.once(
     INTENT,
     async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { OutcomeUnknown, Rejected } from '../../src/index.js'
 import { bench, type Bench, failure, INTENT, leaveBehind, manual, turn, WHERE } from './bench.js'
 
+const unknown = (): Promise<never> => Promise.reject(new OutcomeUnknown('no'))
 const ADA = { by: 'ada', why: 'looked it up at the bank' }
 
 async function held(): Promise<Bench> {
@@ -91,7 +92,6 @@ test.each(['get', 'swap'] as const)('[R12] a store that fails in %s: a structure
 test('[R14] held receipts are listed, by state, tenant and scope, page by page', async () => {
   const on = bench()
   const ibid = on.open()
-  const unknown = (): Promise<never> => Promise.reject(new OutcomeUnknown('no'))
   for (let n = 0; n < 25; n++) {
     const tenant = n % 5 === 0 ? 'globex' : 'acme'
     await ibid

@@ -1,4 +1,5 @@
 /** Effect and receipt in one transaction: both or neither, and never held. */
+import { EventEmitter, once } from 'node:events'
 import { expect, test } from 'vitest'
 import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
 import type { MemoryTx } from '../../src/stores/memory/index.js'
@@ -60,14 +61,13 @@ test.each([
 test('[R7, R10] a transaction that was left behind did nothing: the next caller runs, and nothing is held', async () => {
   const on = bench()
   const victim = on.worker()
-  let go = (): void => undefined
-  const gate = new Promise<void>((resolve) => (go = resolve))
+  const end = new EventEmitter()
   const late = seen(
     victim.ibid.transact(
       INTENT,
       async (tx) => {
         pay(tx)
-        await gate
+        await once(end, 'now')
         return 'zombie'
       },
       { lease: '1s' },
@@ -77,7 +77,7 @@ test('[R7, R10] a transaction that was left behind did nothing: the next caller 
   victim.stop()
   await on.time.pass(1_000)
   expect((await on.open().transact(INTENT, pay)).value).toBe(1)
-  go()
+  end.emit('now')
   await turn()
   expect(late.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
   expect(await paid(on)).toBe(1)

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { sqliteStore } from '../../src/stores/sqlite/index.js'

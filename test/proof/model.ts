@@ -98,7 +98,7 @@ export function createWorld(open: (clock: TestClock) => Store, seed: number, fau
   const told: Told[] = []
   /** What a person said by resolving: values that came from no effect. */
   const said = new Set<unknown>()
-  const open_: (() => void)[] = []
+  const hanging: (() => void)[] = []
   let started = 0
   let calls = 0
   let workers = [0, 1, 2].map(() => startWorker())
@@ -161,7 +161,7 @@ export function createWorld(open: (clock: TestClock) => Store, seed: number, fau
       landings.push({ key, payload, value, overtaken: await isOvertaken(key, attempt.epoch) })
       if (end === 'unknown') throw new OutcomeUnknown('who knows')
       if (end === 'throws after') throw new TypeError('failed after it happened')
-      if (end === 'hangs') await new Promise<void>((resolve) => void open_.push(resolve))
+      if (end === 'hangs') await new Promise<void>((resolve) => void hanging.push(resolve))
       return value
     }
   }
@@ -235,7 +235,7 @@ export function createWorld(open: (clock: TestClock) => Store, seed: number, fau
 
   async function end(): Promise<string[]> {
     await time.pass(10 * LEASE_MS)
-    for (const go of open_) go()
+    for (const go of hanging) go()
     await time.pass(WINDOW_MS / 2)
     const last = createIbid({ store: inner, timers: time.worker().timers, housekeeping: false })
     await last.sweep()
