@@ -49,15 +49,16 @@ export function cut<T>(
 export async function runCuts<T, Result>(
   cuts: readonly Cut<T>[],
   run: (one: Cut<T>) => Promise<readonly string[]>,
-  read: (answer: string | null, nowMs: number, item: T) => Result,
+  read: (answer: string | null, nowMs: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = []
   const answers = await Promise.all(cuts.map(run))
-  for (const [c, one] of cuts.entries()) {
+  for (let c = 0; c < cuts.length; c++) {
+    const { positions } = cuts[c] as Cut<T>
     const answer = answers[c] as readonly (string | null)[]
     const nowMs = Number(answer[0])
-    for (const [i, item] of one.items.entries()) {
-      results[one.positions[i] as number] = read(answer[i + 1] ?? null, nowMs, item)
+    for (let i = 0; i < positions.length; i++) {
+      results[positions[i] as number] = read(answer[i + 1] ?? null, nowMs)
     }
   }
   return results

@@ -157,7 +157,7 @@ function accepted(
 }
 
 async function infoOfMasters(session: Session): Promise<readonly Facts[]> {
-  const texts = await session.onAll(['INFO']).catch(refused)
+  const texts = await session.onAll('INFO').catch(refused)
   return texts.map((text) =>
     Object.fromEntries(
       [...String(text).matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [
@@ -169,7 +169,7 @@ async function infoOfMasters(session: Session): Promise<readonly Facts[]> {
 }
 
 async function fsyncOfMasters(session: Session): Promise<readonly (string | undefined)[]> {
-  const replies = await session.onAll(['CONFIG', 'GET', 'appendfsync']).catch(refused)
+  const replies = await session.onAll('CONFIG', 'GET', 'appendfsync').catch(refused)
   return replies.map(valueOf)
 }
 

@@ -3,7 +3,14 @@
  * has no line break inside, except the last one: an outcome is kept as it is.
  */
 import type { AuditEvent, AuditNote } from '../../core/audit.js'
-import { type Draft, type Receipt, type Recovery, RECOVERIES, type State } from '../../core/receipt.js'
+import {
+  type Address,
+  type Draft,
+  type Receipt,
+  type Recovery,
+  RECOVERIES,
+  type State,
+} from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 
 const LETTERS: Readonly<Record<State, string>> = {
@@ -18,39 +25,37 @@ const STATE_OF = Object.fromEntries(
 )
 
 const NEVER = '-'.repeat(13)
-/** Where the stamps end and the place in the list begins. */
+const NEW_EPOCH = '-'.repeat(16)
+/** Where the stamps end and the token begins. */
 const HEAD = 56
 
-/** What the claim script takes per receipt: state and duration, stamps, token, whose, terms and outcome, note. */
-export function draftArgs(draft: Draft, withAudit: boolean, args: string[]): void {
-  const { state, forMs, epoch, createdAt, token, outcome } = draft
+/** What the claim script takes per receipt: state, stamps and duration; its four lines; its event. */
+export function draftArgs(draft: Draft, args: string[]): void {
+  const { state, epoch, createdAt, forMs, token, outcome, audit } = draft
+  const subject = subjectLine(draft)
   args.push(
-    LETTERS[state] + (forMs === null ? '' : String(forMs)),
-    epoch === null && createdAt === null ? '' : epochText(epoch) + instantText(createdAt),
-    JSON.stringify(token),
-    subjectLine(draft),
-    `${termsLine(draft)}\n${outcome ?? ''}`,
-    withAudit ? noteLine(draft.audit, state, 1) : '',
+    LETTERS[state] + epochText(epoch) + instantText(createdAt) + (forMs === null ? '' : forMs),
+    `${JSON.stringify(token)}\n${subject}\n${termsLine(draft)}\n${outcome ?? ''}`,
+    `${subject}\n${noteLine(audit, state, 1)}`,
   )
 }
 
 /** What the swap script takes per receipt: the state, and `until` where it counts; the token; then the draft. */
-export function swapArgs({ expect, next }: Swap, withAudit: boolean, args: string[]): void {
+export function swapArgs({ expect, next }: Swap, args: string[]): void {
   const { token, state, until } = expect
-  args.push(LETTERS[state] + (until === undefined ? '' : instantText(until)), JSON.stringify(token))
-  draftArgs(next, withAudit, args)
+  args.push(LETTERS[state] + (until === undefined ? '' : instantText(until)), `${JSON.stringify(token)}\n`)
+  draftArgs(next, args)
 }
 
 export function eventArgs(event: AuditEvent, args: string[]): void {
-  args.push(epochText(event.epoch), subjectLine(event), noteLine(event, event.state, event.count))
+  args.push(epochText(event.epoch), `${subjectLine(event)}\n${noteLine(event, event.state, event.count)}`)
 }
 
 export const EXPIRED_NOTE = noteLine({ event: 'expired' }, null, 1)
 
 /** A receipt as a script answers it. */
 export function decodeReceipt(text: string): Receipt {
-  const spotEnd = text.indexOf(';', HEAD)
-  const tokenEnd = text.indexOf('\n', spotEnd)
+  const tokenEnd = text.indexOf('\n', HEAD)
   const subjectEnd = text.indexOf('\n', tokenEnd + 1)
   const termsEnd = text.indexOf('\n', subjectEnd + 1)
   const [tenant, scope, key, fingerprint, attempt] = JSON.parse(
@@ -66,7 +71,7 @@ export function decodeReceipt(text: string): Receipt {
     key,
     fingerprint,
     state: STATE_OF[text.charAt(0)] as State,
-    token: JSON.parse(text.slice(spotEnd + 1, tokenEnd)) as string,
+    token: JSON.parse(text.slice(HEAD, tokenEnd)) as string,
     attempt,
     maxAttempts,
     recovery: RECOVERIES[recovery] as Recovery,
@@ -86,11 +91,27 @@ export interface Logged {
   readonly event: AuditEvent
 }
 
-export function decodeEvent(text: string): Logged {
-  const subjectEnd = text.indexOf('\n', 32)
-  const [tenant, scope, key, fingerprint, attempt] = JSON.parse(text.slice(32, subjectEnd)) as Subject
-  const [event, state, count, by, why] = JSON.parse(text.slice(subjectEnd + 1)) as NoteLine
-  const us = Number(text.slice(0, 16))
+/** The addresses that an entry of the journal tells of. */
+export function addressesIn(entry: string): readonly Address[] {
+  const lines = entry.split('\n')
+  return Array.from({ length: (lines.length - 1) / 2 }, (_, i) => {
+    const [tenant, scope, key] = JSON.parse((lines[i * 2] as string).slice(32)) as Subject
+    return { tenant, scope, key }
+  })
+}
+
+/** The events of one entry of the journal. */
+export function decodeEvents(entry: string): readonly Logged[] {
+  const lines = entry.split('\n')
+  return Array.from({ length: (lines.length - 1) / 2 }, (_, i) =>
+    decodeEvent(lines[i * 2] as string, lines[i * 2 + 1] as string),
+  )
+}
+
+function decodeEvent(head: string, note: string): Logged {
+  const [tenant, scope, key, fingerprint, attempt] = JSON.parse(head.slice(32)) as Subject
+  const [event, state, count, by, why] = JSON.parse(note) as NoteLine
+  const us = Number(head.slice(0, 16))
   return {
     us,
     event: {
@@ -102,7 +123,7 @@ export function decodeEvent(text: string): Logged {
       ...(typeof why === 'string' ? { why } : {}),
       at: Math.floor(us / 1_000),
       state,
-      epoch: Number(text.slice(16, 32)),
+      epoch: Number(head.slice(16, 32)),
       attempt,
       fingerprint,
       count,
@@ -136,13 +157,13 @@ function termsLine({ maxAttempts, recovery, leaseMs, windowMs, outcome }: Draft)
 
 function noteLine({ event, by, why }: AuditNote, state: State | null, count: number): string {
   if (by === undefined && why === undefined) {
-    return `["${event}",${state === null ? 'null' : `"${state}"`},${count}]`
+    return `["${event}",${state === null ? 'null' : `"${state}"`},${count}]\n`
   }
-  return JSON.stringify([event, state, count, by, why] satisfies NoteLine)
+  return `${JSON.stringify([event, state, count, by, why] satisfies NoteLine)}\n`
 }
 
 function epochText(epoch: number | null): string {
-  return epoch === null ? '-'.repeat(16) : String(epoch).padStart(16, '0')
+  return epoch === null ? NEW_EPOCH : String(epoch).padStart(16, '0')
 }
 
 function instantText(ms: number | null): string {

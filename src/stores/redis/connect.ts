@@ -110,7 +110,7 @@ async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOp
 
 async function isCluster(driver: Driver): Promise<boolean> {
   try {
-    return /cluster_enabled:1/.test(String(await driver.send('', ['INFO', 'cluster'])))
+    return /cluster_enabled:1/.test(String(await driver.send('', 'INFO', ['cluster'])))
   } catch (error) {
     await driver.close()
     throw error

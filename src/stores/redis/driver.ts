@@ -10,9 +10,9 @@ export interface Driver {
   readonly client: 'ioredis' | 'redis'
   readonly isCluster: boolean
   /** One command, on the connection to the master that has `key`. Commands of one key arrive in order. */
-  send(key: string, args: readonly string[]): Promise<unknown>
+  send(key: string, name: string, args: string[]): Promise<unknown>
   /** The same command on every master. */
-  sendToAll(args: readonly string[]): Promise<readonly unknown[]>
+  sendToAll(name: string, args: string[]): Promise<readonly unknown[]>
   /** How many connections have been lost so far: what a connection remembers is lost with it. */
   losses(): number
   /** On a connection of its own, made again by itself when it is lost. */

@@ -70,12 +70,8 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         cuts,
         ({ shard, items, keys }) => {
           const args: string[] = []
-          for (const draft of items) draftArgs(draft, withAudit, args)
-          return session.write(
-            CLAIM,
-            [shard.open, shard.ends, shard.all, shard.audit, shard.floor, ...keys],
-            args,
-          )
+          for (const draft of items) draftArgs(draft, args)
+          return session.write(CLAIM, [shard.journal, shard.floor, ...keys], args)
         },
         (answer, now): Claimed => {
           const text = answer as string
@@ -99,9 +95,9 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         cuts,
         ({ shard, items, keys }) => {
           const args: string[] = []
-          for (const change of items) swapArgs(change, withAudit, args)
+          for (const change of items) swapArgs(change, args)
           args.push(layout.channel)
-          return session.write(SWAP, [shard.open, shard.ends, shard.audit, ...keys], args)
+          return session.write(SWAP, [shard.journal, ...keys], args)
         },
         (answer, now): Swapped =>
           answer ? { done: true, now, epoch: Number(answer) } : { done: false, now },
@@ -111,7 +107,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     async get(addresses) {
       const { layout } = await session.ready()
       if (addresses.length === 0) {
-        const [now] = await session.run(GET, [(layout.shards[0] as Shard).open], [])
+        const [now] = await session.run(GET, [(layout.shards[0] as Shard).journal], [])
         return { now: Number(now), receipts: [] }
       }
       // Where several servers answer, the earliest of their times: nothing has ended before it has.
@@ -123,7 +119,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
           (address) => address,
           () => 0,
         ),
-        ({ shard, keys }) => session.run(GET, [shard.open, ...keys], []),
+        ({ shard, keys }) => session.run(GET, [shard.journal, ...keys], []),
         (answer, now) => {
           earliest = Math.min(earliest, now)
           return answer === null ? undefined : decodeReceipt(answer)
@@ -133,7 +129,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     },
 
     scan: (query) => scan(session, query),
-    purge: (limit, auditMs) => purge(session, limit, auditMs, withAudit),
+    purge: (limit, auditMs) => purge(session, limit, withAudit ? auditMs : 0),
     async record(events) {
       await session.ready()
       if (withAudit) await record(session, events)

@@ -56,12 +56,10 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
   return {
     client: 'ioredis',
     isCluster: cluster !== undefined,
-    send(key, [name, ...args]) {
-      return name === 'WAIT' ? sendBeside(key, name, args) : client.call(name as string, args)
-    },
-    async sendToAll([name, ...args]) {
+    send: (key, name, args) => (name === 'WAIT' ? sendBeside(key, name, args) : client.call(name, args)),
+    async sendToAll(name, args) {
       const masters = cluster ? cluster.nodes('master') : [client]
-      return Promise.all(masters.map((master) => master.call(name as string, args)))
+      return Promise.all(masters.map((master) => master.call(name, args)))
     },
     losses: () => losses,
     async subscribe(channel, listener) {

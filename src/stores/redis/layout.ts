@@ -10,16 +10,18 @@ export interface Shard {
   readonly number: number
   /** What a receipt's key starts with; its digest follows. */
   readonly receipts: string
+  /** Stream of audit events, which is also the journal that the indexes are made from. */
+  readonly journal: string
+  /** The highest epoch of a receipt that was forgotten. */
+  readonly floor: string
+  /** How far into the journal the indexes are. */
+  readonly indexed: string
   /** Sorted set of pending and unknown receipts, by `until`. */
   readonly open: string
   /** Sorted set of settled and released receipts, by `until`. */
   readonly ends: string
-  /** Stream with one entry per receipt, in the order they came. */
+  /** Sorted set of all receipts, by the millisecond they came. */
   readonly all: string
-  /** Stream of audit events. */
-  readonly audit: string
-  /** The highest epoch of a receipt that was forgotten. */
-  readonly floor: string
 }
 
 export interface Layout {
@@ -58,11 +60,12 @@ function createShard(prefix: string, number: number): Shard {
   return {
     number,
     receipts: `${tag}r`,
+    journal: `${tag}journal`,
+    floor: `${tag}floor`,
+    indexed: `${tag}indexed`,
     open: `${tag}open`,
     ends: `${tag}ends`,
     all: `${tag}all`,
-    audit: `${tag}audit`,
-    floor: `${tag}floor`,
   }
 }
 

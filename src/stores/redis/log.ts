@@ -1,17 +1,18 @@
 /**
- * The audit log: a stream per shard, read as one. A cursor holds the last event that was read of each shard, so a
- * reader who follows misses nothing; events of several shards are put in order by the microseconds they carry.
+ * The audit log: a stream per shard, read as one. A cursor holds the last entry that was read of each shard and how
+ * many of its events, so a reader who follows misses nothing; events of several shards are put in order by the microseconds they carry.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { invalidIntent } from '../../core/errors.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
 import { cut } from './batches.js'
-import { decodeEvent, eventArgs, type Logged } from './codec.js'
+import { decodeEvents, eventArgs, type Logged } from './codec.js'
 import { digestOf, type Shard } from './layout.js'
 import { RECORD } from './scripts.js'
 import type { Session } from './session.js'
 
-const CHUNK = 500
+/** Entries read at once; each holds the events of a batch. */
+const CHUNK = 50
 
 export async function record(session: Session, events: readonly AuditEvent[]): Promise<void> {
   const { layout } = await session.ready()
@@ -25,7 +26,7 @@ export async function record(session: Session, events: readonly AuditEvent[]): P
     cuts.map(async ({ shard, items }) => {
       const args: string[] = []
       for (const event of items) eventArgs(event, args)
-      await session.write(RECORD, [shard.audit], args)
+      await session.write(RECORD, [shard.journal], args)
     }),
   )
 }
@@ -55,6 +56,8 @@ function byAge(a: Reader, b: Reader): number {
   return (a.head()?.us ?? 0) - (b.head()?.us ?? 0) || a.shard.number - b.shard.number
 }
 
+type Entry = readonly [id: string, fields: readonly string[]]
+
 interface Reader {
   readonly shard: Shard
   /** It may have more, but has to read it first. */
@@ -68,11 +71,30 @@ interface Reader {
 }
 
 function createReader(session: Session, shard: Shard, after: string, query: AuditQuery): Reader {
-  const count = Math.min(Math.max(query.limit, 10), CHUNK)
   let passed = after
-  let ahead: (Logged & { readonly id: string })[] = []
+  let ahead: (Logged & { readonly place: string })[] = []
   let next = 0
   let isAtEnd = false
+
+  async function readOn(): Promise<void> {
+    const [id = '', taken = '0'] = passed.split(':')
+    const range = [id === '' ? '-' : id, '+', 'COUNT', String(CHUNK)]
+    const entries = (await session.command(
+      shard.journal,
+      'XRANGE',
+      shard.journal,
+      ...range,
+    )) as readonly Entry[]
+    isAtEnd = entries.length < CHUNK
+    for (const [entry, fields] of entries) {
+      for (const [i, logged] of decodeEvents(fields[1] as string).entries()) {
+        if (entry === id && i < Number(taken)) continue
+        const place = `${entry}:${i + 1}`
+        if (isAbout(logged.event, query)) ahead.push({ ...logged, place })
+        else if (ahead.length === 0) passed = place
+      }
+    }
+  }
 
   return {
     shard,
@@ -80,20 +102,12 @@ function createReader(session: Session, shard: Shard, after: string, query: Audi
     async fill() {
       next = 0
       ahead = []
-      while (ahead.length === 0 && !isAtEnd) {
-        const from = passed === '' ? '-' : `(${passed}`
-        const range = ['XRANGE', shard.audit, from, '+', 'COUNT', String(count)]
-        const entries = (await session.command(shard.audit, range)) as readonly [string, readonly string[]][]
-        isAtEnd = entries.length < count
-        const read = entries.map(([id, fields]) => ({ ...decodeEvent(fields[1] as string), id }))
-        ahead = read.filter(({ event }) => isAbout(event, query))
-        if (ahead.length === 0) passed = entries.at(-1)?.[0] ?? passed
-      }
+      while (ahead.length === 0 && !isAtEnd) await readOn()
     },
     head: () => ahead[next],
     take() {
       const taken = ahead[next++]
-      passed = taken?.id ?? passed
+      passed = taken?.place ?? passed
       return taken
     },
     last: () => passed,
@@ -110,6 +124,6 @@ function isAbout(event: AuditEvent, { tenant, scope, key }: AuditQuery): boolean
 
 function readCursor(text: string | undefined, shards: number): string[] {
   const ids = text === undefined ? Array.from({ length: shards }, () => '') : text.split(',')
-  if (ids.length === shards && ids.every((id) => /^(\d+-\d+)?$/.test(id))) return ids
+  if (ids.length === shards && ids.every((id) => /^(\d+-\d+:\d+)?$/.test(id))) return ids
   throw invalidIntent('the cursor is not one of this audit log', 'give the cursor of the page before')
 }

@@ -19,7 +19,7 @@ export interface NodeRedisCluster extends Common {
   sendCommand(
     firstKey: string | undefined,
     isReadonly: boolean | undefined,
-    args: readonly string[],
+    args: string[],
     options?: { typeMapping?: object },
   ): Promise<unknown>
   readonly masters: readonly object[]
@@ -55,8 +55,9 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
     return started
   }
 
-  async function send(key: string, args: readonly string[]): Promise<unknown> {
+  async function send(key: string, name: string, rest: string[]): Promise<unknown> {
     await opened()
+    const args = [name, ...rest]
     return cluster
       ? cluster.sendCommand(key, false, args, PLAIN)
       : (client as NodeRedisClient).sendCommand(args, PLAIN)
@@ -66,8 +67,9 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
     client: 'redis',
     isCluster: cluster !== undefined,
     send,
-    async sendToAll(args) {
-      if (!cluster) return [await send('', args)]
+    async sendToAll(name, rest) {
+      if (!cluster) return [await send('', name, rest)]
+      const args = [name, ...rest]
       await opened()
       const nodes = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node as never)))
       return Promise.all(nodes.map((node) => node.sendCommand(args, PLAIN)))

@@ -1,6 +1,7 @@
 /** Forgetting, in bounded steps: one shard after the other, each step a script that looks again before it deletes. */
 import type { Purged } from '../../store.js'
 import { EXPIRED_NOTE } from './codec.js'
+import { bringUpToDate } from './indexing.js'
 import type { Shard } from './layout.js'
 import { DUE, PURGE } from './scripts.js'
 import type { Session } from './session.js'
@@ -8,20 +9,16 @@ import type { Session } from './session.js'
 /** Longer ones would keep the server from everything else for too long. */
 const STEP = 500
 
-export async function purge(
-  session: Session,
-  limit: number,
-  auditMs: number,
-  withAudit: boolean,
-): Promise<Purged> {
+export async function purge(session: Session, limit: number, auditMs: number): Promise<Purged> {
   const { layout } = await session.ready()
   let receipts = 0
   let events = 0
   for (const shard of layout.shards) {
+    await bringUpToDate(session, shard)
     for (let more = true; more;) {
       const most = { receipts: Math.min(limit - receipts, STEP), events: Math.min(limit - events, STEP) }
       if (most.receipts === 0 && most.events === 0) return { receipts, events }
-      const step = await purgeStep(session, shard, most, auditMs, withAudit)
+      const step = await purgeStep(session, shard, most, auditMs)
       receipts += step.receipts
       events += step.events
       more = step.more
@@ -35,24 +32,18 @@ async function purgeStep(
   shard: Shard,
   most: Purged,
   auditMs: number,
-  withAudit: boolean,
 ): Promise<Purged & { readonly more: boolean }> {
   const counts = [String(most.receipts), String(most.events), String(auditMs)]
-  const [dropped, ...due] = await session.write(DUE, [shard.ends, shard.audit], counts)
+  const [dropped, ...due] = await session.write(DUE, [shard.ends, shard.journal, shard.indexed], counts)
   const events = Number(dropped)
-  const receipts = due.length === 0 ? 0 : await forget(session, shard, due, withAudit)
+  const receipts = due.length === 0 ? 0 : await forget(session, shard, due)
   // What somebody else took over in this moment is left to the next call.
   const more = (receipts > 0 && receipts === most.receipts) || (events > 0 && events === most.events)
   return { receipts, events, more }
 }
 
-async function forget(
-  session: Session,
-  shard: Shard,
-  due: readonly string[],
-  withAudit: boolean,
-): Promise<number> {
-  const keys = [shard.ends, shard.all, shard.audit, shard.floor, ...due.map((id) => shard.receipts + id)]
-  const [count] = await session.write(PURGE, keys, [withAudit ? EXPIRED_NOTE : ''])
+async function forget(session: Session, shard: Shard, due: readonly string[]): Promise<number> {
+  const keys = [shard.ends, shard.all, shard.journal, shard.floor, ...due.map((id) => shard.receipts + id)]
+  const [count] = await session.write(PURGE, keys, [EXPIRED_NOTE])
   return Number(count)
 }

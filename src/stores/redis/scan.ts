@@ -7,6 +7,7 @@ import { invalidIntent } from '../../core/errors.js'
 import type { Receipt, State } from '../../core/receipt.js'
 import type { ScanPage, ScanQuery } from '../../store.js'
 import { decodeReceipt } from './codec.js'
+import { bringUpToDate } from './indexing.js'
 import { digestOf, type Shard } from './layout.js'
 import { GET } from './scripts.js'
 import type { Session } from './session.js'
@@ -39,6 +40,7 @@ export async function scan(session: Session, query: ScanQuery): Promise<ScanPage
     return { now: nowMs, receipts: receipts.filter((one) => one && isWanted(one, query, nowMs)) as Receipt[] }
   }
   const start = query.cursor === undefined ? undefined : readCursor(query.cursor)
+  if (!start) await Promise.all(layout.shards.map((shard) => bringUpToDate(session, shard)))
   const startMs = start?.startMs ?? (await read(session, layout.shards[0] as Shard, [])).nowMs
   const walks = walksFor(session, query, startMs)
   const found: Receipt[] = []
@@ -75,56 +77,37 @@ function walksFor(session: Session, { states, ended }: ScanQuery, startMs: numbe
   const settled = states === undefined || !states.every(isOpen)
   if (ended) {
     return [
-      ...(open ? [byEnd(session, 'open', startMs)] : []),
-      ...(settled ? [byEnd(session, 'ends', startMs)] : []),
+      ...(open ? [byScore(session, 'open', String(startMs))] : []),
+      ...(settled ? [byScore(session, 'ends', String(startMs))] : []),
     ]
   }
-  return settled ? [inOrder(session)] : [byDigest(session)]
+  return settled ? [byScore(session, 'all', '+inf')] : [byDigest(session)]
 }
 
-function inOrder(session: Session): Walk {
+/** By the score of a sorted set, and by digest where that is the same. */
+function byScore(session: Session, index: 'open' | 'ends' | 'all', highest: string): Walk {
   return async (shard, after, count) => {
-    const from = after === '' ? '-' : `(${after}`
-    const entries = await session.command(shard.all, ['XRANGE', shard.all, from, '+', 'COUNT', String(count)])
-    return (entries as readonly [string, readonly string[]][]).map(([at, fields]) => ({
-      at,
-      digest: fields[1] as string,
-    }))
-  }
-}
-
-/** By `until`, and by digest where that is the same. */
-function byEnd(session: Session, index: 'open' | 'ends', startMs: number): Walk {
-  return async (shard, after, count) => {
-    const [score, digest] = after === '' ? ['-inf', ''] : (after.split(' ') as [string, string])
-    const isAfter = (spot: Spot): boolean => after === '' || spot.at > after
-    // Many may end in the same millisecond: look further until there are enough behind the one we know.
+    const [score = '', digest = ''] = after.split(' ')
+    // Many may have the same score: look further until there are enough behind the one we know.
     for (let most = count; ; most *= 2) {
-      const range = [
-        'ZRANGEBYSCORE',
-        shard[index],
-        score,
-        String(startMs),
-        'WITHSCORES',
-        'LIMIT',
-        '0',
-        String(most),
-      ]
-      const spots = spotsOf(
-        (await session.command(shard[index], range)) as readonly (string | readonly string[])[],
-      )
-      const rest = digest === '' ? spots : spots.filter(isAfter)
+      const range = [shard[index], score || '-inf', highest, 'WITHSCORES', 'LIMIT', '0', String(most)]
+      const reply = await session.command(shard[index], 'ZRANGEBYSCORE', ...range)
+      const spots = spotsOf(reply as readonly (string | readonly string[])[])
+      const rest = spots.filter((spot) => spot.score !== score || spot.digest > digest)
       if (rest.length >= count || spots.length < most) return rest.slice(0, count)
     }
   }
 }
 
 /** The old protocol answers with a flat list, the new one with pairs. */
-function spotsOf(reply: readonly (string | readonly string[])[]): readonly Spot[] {
+function spotsOf(
+  reply: readonly (string | readonly string[])[],
+): readonly (Spot & { readonly score: string })[] {
   const flat = reply.flat()
-  const spots: Spot[] = []
+  const spots: (Spot & { readonly score: string })[] = []
   for (let i = 0; i < flat.length; i += 2) {
-    spots.push({ at: `${Number(flat[i + 1])} ${flat[i]}`, digest: flat[i] as string })
+    const [digest, score] = [flat[i] as string, String(flat[i + 1])]
+    spots.push({ at: `${score} ${digest}`, digest, score })
   }
   return spots
 }
@@ -135,7 +118,7 @@ function byDigest(session: Session): Walk {
     const digests = new Set<string>()
     let cursor = '0'
     do {
-      const reply = await session.command(shard.open, ['ZSCAN', shard.open, cursor, 'COUNT', '1000'])
+      const reply = await session.command(shard.open, 'ZSCAN', shard.open, cursor, 'COUNT', '1000')
       const [next, flat] = reply as [string | number, readonly string[]]
       for (let i = 0; i < flat.length; i += 2) if ((flat[i] as string) > after) digests.add(flat[i] as string)
       cursor = String(next)
@@ -152,7 +135,7 @@ async function read(
   shard: Shard,
   digests: readonly string[],
 ): Promise<{ readonly nowMs: number; readonly receipts: readonly (Receipt | undefined)[] }> {
-  const keys = [shard.open, ...digests.map((digest) => shard.receipts + digest)]
+  const keys = [shard.journal, ...digests.map((digest) => shard.receipts + digest)]
   const [nowText, ...texts] = (await session.run(GET, keys, [])) as readonly (string | null)[]
   return { nowMs: Number(nowText), receipts: texts.map((text) => (text ? decodeReceipt(text) : undefined)) }
 }
@@ -177,7 +160,7 @@ function cursor({ walk, shard, after, startMs }: Cursor): string {
 }
 
 function readCursor(text: string): Cursor {
-  const [, walk, shard, startMs, after] = /^(\d+)\/(\d+)\/(\d+)\/([\w -]*)$/.exec(text) ?? []
+  const [, walk, shard, startMs, after] = /^(\d+)\/(\d+)\/(\d+)\/([\w .+-]*)$/.exec(text) ?? []
   if (after === undefined)
     throw invalidIntent('the cursor is not one of this store', 'give the cursor of the page before')
   return { walk: Number(walk), shard: Number(shard), startMs: Number(startMs), after }

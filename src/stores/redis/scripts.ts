@@ -3,9 +3,10 @@
  * All are atomic, take the server's own time, and name every key they touch in KEYS.
  *
  * A receipt is one string: state (a letter), `until` (13 digits; dashes: never), `epoch` (16), `createdAt` (13),
- * `at` (13), its place in the list of all receipts up to a semicolon, and four lines: the token, whose it is, its
- * terms, its outcome. The scripts read no further than the token, and copy the line that says whose it is.
- * An audit event is: microseconds (16), epoch (16), the line that says whose it is, and a line with the note.
+ * `at` (13), and then four lines: the token, whose it is, its terms, its outcome. The scripts read no further than
+ * the token. Every change is also in the journal, which is the audit log: a stream whose entries hold, per event, a
+ * line with microseconds (16), epoch (16) and whose it is, and a line with the note. A claim and a swap write
+ * nothing else; the indexes are brought up to date from the journal by whoever needs them (INDEX).
  */
 import { createHash } from 'node:crypto'
 
@@ -14,138 +15,100 @@ export interface Script {
   readonly text: string
 }
 
+/** Microseconds and milliseconds, as digits of fixed length: they compare and cut as text. */
 const CLOCK = `
-local time = redis.call('TIME')
-local us = time[1] * 1000000 + time[2]
-local now = math.floor(us / 1000)
-local usText = string.format('%016.0f', us)
-local nowText = string.format('%013.0f', now)
+local sub, call = string.sub, redis.call
+local time = call('TIME')
+local us = time[1] .. sub('00000' .. time[2], -6)
+local now = sub(us, 1, 13)
 `
 
-/**
- * 'open' is the index of receipts that somebody has to do something about, 'ends' of those that wait to be
- * forgotten; both by `until`. They are brought up to date once per batch, with where each receipt came to stand.
- */
-const INDEXES = `
-local NEVER = '-------------'
-local untilTexts = {}
-local function untilOf(spec)
-  local text = untilTexts[spec]
-  if not text then
-    local forMs = string.sub(spec, 2)
-    text = forMs == '' and NEVER or string.format('%013.0f', now + forMs)
-    untilTexts[spec] = text
-  end
+const STAMPS = `
+local untils = {}
+local function untilOf(forMs)
+  local text = forMs == '' and '-------------' or string.format('%013.0f', now + forMs)
+  untils[forMs] = text
   return text
 end
+`
 
-local ids, open, ends, left = {}, {}, {}, {}
-local function place(id, state, untilText)
-  if open[id] == nil then ids[#ids + 1] = id end
-  local isOpen = state == 'p' or state == 'u'
-  open[id] = isOpen and (untilText == NEVER and '+inf' or untilText)
-  ends[id] = not isOpen and untilText ~= NEVER and untilText
+/** An entry is kept short, so that a purge can drop one without dropping much more than it was asked to. */
+const JOURNAL = `
+local events, logged = {}, 0
+local function flush(key)
+  if logged > 0 then call('XADD', key, '*', 'e', table.concat(events, '', 1, logged)) end
+  logged = 0
 end
-
-local function bring(key, places, from)
-  local add, remove = {}, {}
-  for i = 1, #ids do
-    local id = ids[i]
-    if places[id] then
-      add[#add + 1] = places[id]
-      add[#add + 1] = id
-    elseif left[id] == from then
-      remove[#remove + 1] = id
-    end
-  end
-  if #add > 0 then redis.call('ZADD', key, unpack(add)) end
-  if #remove > 0 then redis.call('ZREM', key, unpack(remove)) end
+local function log(key, epoch, event)
+  events[logged + 1] = us
+  events[logged + 2] = epoch
+  events[logged + 3] = event
+  logged = logged + 3
+  if logged >= 96 then flush(key) end
 end
 `
 
 /**
- * KEYS: open, ends, all, audit, floor, receipts. ARGV: six per receipt, see `draftArgs`.
+ * KEYS: journal, floor, receipts. ARGV: three per receipt, see `draftArgs`.
  * Answers: now, then per receipt its epoch, or what is there.
  */
-export const CLAIM = script(`${CLOCK}${INDEXES}
-local epochText = string.format('%016.0f', math.max(us, (redis.call('GET', KEYS[5]) or 0) + 1))
-local found = redis.call('MGET', unpack(KEYS, 6))
-local answer, fresh, writes = { nowText }, {}, {}
-for i = 1, #found do
-  local key = KEYS[i + 5]
+export const CLAIM = script(`${CLOCK}${STAMPS}${JOURNAL}
+local found = call('MGET', unpack(KEYS, 2))
+local newEpoch = us
+if found[1] and found[1] >= us then newEpoch = string.format('%016.0f', found[1] + 1) end
+local answer, fresh, writes = { now }, {}, {}
+for i = 2, #found do
+  local key = KEYS[i + 1]
   local there = found[i] or fresh[key]
   if there then
-    answer[i + 1] = there
+    answer[i] = there
   else
-    local a = i * 6 - 5
-    local id = string.sub(key, -22)
-    local state = string.sub(ARGV[a], 1, 1)
-    local untilText = untilOf(ARGV[a])
-    local epoch, created = epochText, nowText
-    local stamps = ARGV[a + 1]
-    if stamps ~= '' then
-      if string.sub(stamps, 1, 1) ~= '-' then epoch = string.sub(stamps, 1, 16) end
-      if string.sub(stamps, 17, 17) ~= '-' then created = string.sub(stamps, 17) end
-    end
-    local subject = ARGV[a + 3]
-    local spot = redis.call('XADD', KEYS[3], '*', 'i', id)
-    local value = state .. untilText .. epoch .. created .. nowText .. spot .. ';'
-      .. ARGV[a + 2] .. '\\n' .. subject .. '\\n' .. ARGV[a + 4]
+    local a = i * 3 - 5
+    local stamps = ARGV[a]
+    local epoch, created, forMs = newEpoch, now, sub(stamps, 31)
+    if sub(stamps, 2, 2) ~= '-' then epoch = sub(stamps, 2, 17) end
+    if sub(stamps, 18, 18) ~= '-' then created = sub(stamps, 18, 30) end
+    local value = sub(stamps, 1, 1) .. (untils[forMs] or untilOf(forMs)) .. epoch .. created .. now .. ARGV[a + 1]
+    local n = #writes
     fresh[key] = value
-    writes[#writes + 1] = key
-    writes[#writes + 1] = value
-    place(id, state, untilText)
-    if ARGV[a + 5] ~= '' then
-      redis.call('XADD', KEYS[4], '*', 'e', usText .. epoch .. subject .. '\\n' .. ARGV[a + 5])
-    end
-    answer[i + 1] = epoch
+    writes[n + 1] = key
+    writes[n + 2] = value
+    log(KEYS[1], epoch, ARGV[a + 2])
+    answer[i] = epoch
   end
 end
 if #writes > 0 then
-  redis.call('MSET', unpack(writes))
-  bring(KEYS[1], open, 'open')
-  bring(KEYS[2], ends, 'ends')
+  call('MSET', unpack(writes))
+  flush(KEYS[1])
 end
 return answer
 `)
 
 /**
- * KEYS: open, ends, audit, receipts. ARGV: eight per receipt, see `swapArgs`, then the channel.
+ * KEYS: journal, receipts. ARGV: five per receipt, see `swapArgs`, then the channel.
  * Answers: now, then per receipt its epoch, or nothing where no swap was made.
  */
-export const SWAP = script(`${CLOCK}${INDEXES}
-local found = redis.call('MGET', unpack(KEYS, 4))
-local answer, fresh, written, ended = { nowText }, {}, {}, {}
+export const SWAP = script(`${CLOCK}${STAMPS}${JOURNAL}
+local found = call('MGET', unpack(KEYS, 2))
+local answer, fresh, written, ended = { now }, {}, {}, {}
 for i = 1, #found do
-  local key = KEYS[i + 3]
-  local a = i * 8 - 7
+  local key = KEYS[i + 1]
+  local a = i * 5 - 4
   local there = fresh[key] or found[i]
   local as, token = ARGV[a], ARGV[a + 1]
-  local semicolon = there and string.sub(there, 1, #as) == as and string.find(there, ';', 57, true)
-  if semicolon and string.sub(there, semicolon + 1, semicolon + #token + 1) == token .. '\\n' then
-    local id = string.sub(key, -22)
-    local before, state = string.sub(as, 1, 1), string.sub(ARGV[a + 2], 1, 1)
-    local untilText = untilOf(ARGV[a + 2])
-    local epoch, created
-    local stamps = ARGV[a + 3]
-    if stamps ~= '' and string.sub(stamps, 1, 1) ~= '-' then
-      epoch = string.sub(stamps, 1, 16)
-    else
-      epoch = string.format('%016.0f', math.max(us, string.sub(there, 15, 30) + 1))
+  if there and sub(there, 1, #as) == as and sub(there, 57, 56 + #token) == token then
+    local stamps = ARGV[a + 2]
+    local state, epoch, created, forMs = sub(stamps, 1, 1), sub(stamps, 2, 17), sub(stamps, 18, 30), sub(stamps, 31)
+    if sub(epoch, 1, 1) == '-' then
+      epoch = us
+      local last = sub(there, 15, 30)
+      if last >= us then epoch = string.format('%016.0f', last + 1) end
     end
-    if stamps ~= '' and string.sub(stamps, 17, 17) ~= '-' then created = string.sub(stamps, 17) else created = nowText end
-    local subject = ARGV[a + 5]
-    if not fresh[key] then
-      written[#written + 1] = key
-      left[id] = (before == 'p' or before == 'u') and 'open' or 'ends'
-    end
-    fresh[key] = state .. untilText .. epoch .. created .. nowText .. string.sub(there, 57, semicolon)
-      .. ARGV[a + 4] .. '\\n' .. subject .. '\\n' .. ARGV[a + 6]
-    place(id, state, untilText)
-    if ARGV[a + 7] ~= '' then
-      redis.call('XADD', KEYS[3], '*', 'e', usText .. epoch .. subject .. '\\n' .. ARGV[a + 7])
-    end
-    if before == 'p' and state ~= 'p' then ended[#ended + 1] = id end
+    if sub(created, 1, 1) == '-' then created = now end
+    if not fresh[key] then written[#written + 1] = key end
+    fresh[key] = state .. (untils[forMs] or untilOf(forMs)) .. epoch .. created .. now .. ARGV[a + 3]
+    log(KEYS[1], epoch, ARGV[a + 4])
+    if state ~= 'p' and sub(as, 1, 1) == 'p' then ended[#ended + 1] = sub(key, -22) end
     answer[i + 1] = epoch
   else
     answer[i + 1] = ''
@@ -157,81 +120,128 @@ if #written > 0 then
     writes[i * 2 - 1] = written[i]
     writes[i * 2] = fresh[written[i]]
   end
-  redis.call('MSET', unpack(writes))
-  bring(KEYS[1], open, 'open')
-  bring(KEYS[2], ends, 'ends')
-  if #ended > 0 then redis.call('PUBLISH', ARGV[#ARGV], table.concat(ended)) end
+  call('MSET', unpack(writes))
+  flush(KEYS[1])
+  if #ended > 0 then call('PUBLISH', ARGV[#ARGV], table.concat(ended)) end
 end
 return answer
 `)
 
-/** KEYS: open (which says where), receipts. Answers: now, then each receipt. */
+/** KEYS: journal (which says where), receipts. Answers: now, then each receipt. */
 export const GET = script(`${CLOCK}
-if #KEYS == 1 then return { nowText } end
-local answer = redis.call('MGET', unpack(KEYS, 2))
-table.insert(answer, 1, nowText)
+if #KEYS == 1 then return { now } end
+local answer = call('MGET', unpack(KEYS, 2))
+table.insert(answer, 1, now)
 return answer
 `)
 
-/** KEYS: audit. ARGV: three per event: its epoch, whose it is, the note. */
-export const RECORD = script(`${CLOCK}
-for i = 1, #ARGV, 3 do
-  redis.call('XADD', KEYS[1], '*', 'e', usText .. ARGV[i] .. ARGV[i + 1] .. '\\n' .. ARGV[i + 2])
-end
-return { nowText }
+/** KEYS: journal. ARGV: two per event: its epoch; whose it is, and the note. */
+export const RECORD = script(`${CLOCK}${JOURNAL}
+for i = 1, #ARGV, 2 do log(KEYS[1], ARGV[i], ARGV[i + 1]) end
+flush(KEYS[1])
+return { now }
 `)
 
 /**
- * KEYS: ends, audit. ARGV: how many receipts, how many events, how long events are kept.
- * Drops old events. Answers: how many, then the receipts whose time has come.
+ * KEYS: open, ends, all, indexed, receipts that the journal tells of. ARGV: the last entry that was indexed, and the
+ * one up to which this goes. Puts each where it belongs by what it is now. Answers 1, or 0 if others were faster.
+ */
+export const INDEX = script(`
+local call, sub = redis.call, string.sub
+if (call('GET', KEYS[4]) or '') ~= ARGV[1] then return { '0' } end
+local found = #KEYS > 4 and call('MGET', unpack(KEYS, 5)) or {}
+local open, ends, all, notOpen, notEnding, gone = {}, {}, {}, {}, {}, {}
+for i = 1, #found do
+  local there, id = found[i], sub(KEYS[i + 4], -22)
+  if not there then
+    gone[#gone + 1] = id
+  else
+    local state, untilText = sub(there, 1, 1), sub(there, 2, 14)
+    local never = sub(untilText, 1, 1) == '-'
+    local isOpen = state == 'p' or state == 'u'
+    if isOpen then
+      open[#open + 1] = never and '+inf' or untilText
+      open[#open + 1] = id
+    else
+      notOpen[#notOpen + 1] = id
+    end
+    if not isOpen and not never then
+      ends[#ends + 1] = untilText
+      ends[#ends + 1] = id
+    else
+      notEnding[#notEnding + 1] = id
+    end
+    all[#all + 1] = sub(there, 31, 43)
+    all[#all + 1] = id
+  end
+end
+local function remove(key, ids)
+  if #ids > 0 then call('ZREM', key, unpack(ids)) end
+end
+if #open > 0 then call('ZADD', KEYS[1], unpack(open)) end
+if #ends > 0 then call('ZADD', KEYS[2], unpack(ends)) end
+if #all > 0 then call('ZADD', KEYS[3], 'NX', unpack(all)) end
+remove(KEYS[1], notOpen)
+remove(KEYS[2], notEnding)
+for i = 1, 3 do remove(KEYS[i], gone) end
+call('SET', KEYS[4], ARGV[2])
+return { '1' }
+`)
+
+/**
+ * KEYS: ends, journal, indexed. ARGV: how many receipts, how many events, how long events are kept.
+ * Drops old events that the indexes know. Answers: how many, then the receipts whose time has come.
  */
 export const DUE = script(`${CLOCK}
-local old = {}
-local last = now - ARGV[3] - 1
-if last >= 0 and ARGV[2] ~= '0' then
-  local events = redis.call('XRANGE', KEYS[2], '-', string.format('%.0f', last), 'COUNT', ARGV[2])
-  for i = 1, #events do old[i] = events[i][1] end
-  if #old > 0 then redis.call('XDEL', KEYS[2], unpack(old)) end
+local most, last, indexed = tonumber(ARGV[2]), now - ARGV[3] - 1, call('GET', KEYS[3])
+local dropped, old = 0, {}
+if indexed and last >= 0 and most > 0 then
+  local to = string.format('%.0f', last)
+  if tonumber(string.match(indexed, '^%d+')) <= last then to = indexed end
+  local entries = call('XRANGE', KEYS[2], '-', to, 'COUNT', most)
+  for i = 1, #entries do
+    local _, lines = string.gsub(entries[i][2][2], '\\n', '')
+    -- A single entry can hold more events than were asked for: it goes as a whole, or it would never go.
+    if dropped > 0 and dropped + lines / 2 > most then break end
+    dropped = dropped + lines / 2
+    old[i] = entries[i][1]
+  end
+  if #old > 0 then call('XDEL', KEYS[2], unpack(old)) end
 end
-local answer = { tostring(#old) }
+local answer = { string.format('%.0f', dropped) }
 if ARGV[1] ~= '0' then
-  local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
+  local due = call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
   for i = 1, #due do answer[i + 1] = due[i] end
 end
 return answer
 `)
 
 /**
- * KEYS: ends, all, audit, floor, receipts. ARGV: the note, empty for none. Forgets those that are settled or
- * released and have ended by now. Answers how many. The floor keeps their epochs from coming again.
+ * KEYS: ends, all, journal, floor, receipts. ARGV: the note. Forgets those that are settled or released and have
+ * ended by now. Answers how many. The floor keeps their epochs from coming again.
  */
-export const PURGE = script(`${CLOCK}
-local found = redis.call('MGET', unpack(KEYS, 5))
-local floor = tonumber(redis.call('GET', KEYS[4]) or 0)
-local highest = floor
-local keys, spots, ids = {}, {}, {}
-for i = 1, #found do
+export const PURGE = script(`${CLOCK}${JOURNAL}
+local found = call('MGET', unpack(KEYS, 4))
+local floor = found[1] or ''
+local keys, ids = {}, {}
+for i = 2, #found do
   local there = found[i]
-  local state = there and string.sub(there, 1, 1)
-  if there and state ~= 'p' and state ~= 'u' and string.sub(there, 2, 14) <= nowText and string.sub(there, 2, 2) ~= '-' then
-    local semicolon = string.find(there, ';', 57, true)
-    local first = string.find(there, '\\n', semicolon, true)
-    local second = string.find(there, '\\n', first + 1, true)
-    local epoch = string.sub(there, 15, 30)
-    highest = math.max(highest, tonumber(epoch))
-    keys[#keys + 1] = KEYS[i + 4]
-    ids[#ids + 1] = string.sub(KEYS[i + 4], -22)
-    spots[#spots + 1] = string.sub(there, 57, semicolon - 1)
-    if ARGV[1] ~= '' then
-      redis.call('XADD', KEYS[3], '*', 'e', usText .. epoch .. string.sub(there, first + 1, second) .. ARGV[1])
-    end
+  local state, untilText = sub(there or 'p', 1, 1), sub(there or '', 2, 14)
+  if state ~= 'p' and state ~= 'u' and sub(untilText, 1, 1) ~= '-' and untilText <= now then
+    local key, epoch = KEYS[i + 3], sub(there, 15, 30)
+    if epoch > floor then floor = epoch end
+    keys[#keys + 1] = key
+    ids[#ids + 1] = sub(key, -22)
+    local first = string.find(there, '\\n', 57, true)
+    log(KEYS[3], epoch, sub(there, first + 1, string.find(there, '\\n', first + 1, true)) .. ARGV[1])
   end
 end
 if #keys > 0 then
-  redis.call('UNLINK', unpack(keys))
-  redis.call('XDEL', KEYS[2], unpack(spots))
-  redis.call('ZREM', KEYS[1], unpack(ids))
-  if highest > floor then redis.call('SET', KEYS[4], string.format('%.0f', highest)) end
+  call('UNLINK', unpack(keys))
+  call('ZREM', KEYS[1], unpack(ids))
+  call('ZREM', KEYS[2], unpack(ids))
+  call('SET', KEYS[4], floor)
+  flush(KEYS[3])
 end
 return { tostring(#keys) }
 `)

@@ -23,9 +23,9 @@ export interface Session {
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
   /** As `run`, and its writes have reached as many replicas as the options ask for. */
   write(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
-  /** One command, bounded in time. `key` says which server; without one, all masters. */
-  command(key: string, args: readonly string[]): Promise<unknown>
-  onAll(args: readonly string[]): Promise<readonly unknown[]>
+  /** One command, bounded in time, on the server that has `key`; or on all masters. */
+  command(key: string, name: string, ...args: string[]): Promise<unknown>
+  onAll(name: string, ...args: string[]): Promise<readonly unknown[]>
   close(): Promise<void>
 }
 
@@ -84,19 +84,20 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
     args: readonly string[],
   ): Promise<readonly string[]> {
     const key = keys[0] as string
-    const rest = [String(keys.length), ...keys, ...args]
+    const rest = [script.sha, String(keys.length), ...keys, ...args]
     try {
-      return (await driver.send(key, ['EVALSHA', script.sha, ...rest])) as readonly string[]
+      return (await driver.send(key, 'EVALSHA', rest)) as readonly string[]
     } catch (error) {
       // A restart or a failover forgets scripts; nothing has been done, so it can be sent in full.
       if (!isError(error, 'NOSCRIPT')) throw error
-      return (await driver.send(key, ['EVAL', script.text, ...rest])) as readonly string[]
+      rest[0] = script.text
+      return (await driver.send(key, 'EVAL', rest)) as readonly string[]
     }
   }
 
   async function reachReplicas({ driver }: Ready, key: string, lossesBefore: number): Promise<void> {
     if (!wait) return
-    const answered = await driver.send(key, ['WAIT', String(wait.replicas), String(wait.timeoutMs)])
+    const answered = await driver.send(key, 'WAIT', [String(wait.replicas), String(wait.timeoutMs)])
     if (Number(answered) < wait.replicas) {
       throw unavailable(
         `written, but only ${Number(answered)} of ${wait.replicas} replicas had it within ${wait.timeoutMs} ms`,
@@ -121,13 +122,13 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
       await bounded(reachReplicas(now, keys[0] as string, losses), wait.timeoutMs)
       return answer
     },
-    async command(key, args) {
+    async command(key, name, ...args) {
       const { driver } = await ready()
-      return bounded(driver.send(key, args))
+      return bounded(driver.send(key, name, args))
     },
-    async onAll(args) {
+    async onAll(name, ...args) {
       const { driver } = await ready()
-      return bounded(driver.sendToAll(args))
+      return bounded(driver.sendToAll(name, args))
     },
     async close() {
       isClosed = true
@@ -141,8 +142,8 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
 async function findLayout(driver: Driver, { prefix, shards }: SessionOptions): Promise<Layout> {
   const key = layoutKey(prefix)
   const count = shards ?? (driver.isCluster ? CLUSTER_SHARDS : 1)
-  await driver.send(key, ['SET', key, `${FORMAT}:${count}`, 'NX'])
-  const [format, stored] = String(await driver.send(key, ['GET', key]))
+  await driver.send(key, 'SET', [key, `${FORMAT}:${count}`, 'NX'])
+  const [format, stored] = String(await driver.send(key, 'GET', [key]))
     .split(':')
     .map(Number)
   if (format !== FORMAT || !stored) {
