@@ -4,7 +4,7 @@
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { appendFile, chmod, chown, mkdir } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -33,8 +33,11 @@ function newest() {
 /** initdb and postgres refuse to run as root. */
 function owner() {
   if (process.getuid() !== 0) return undefined
-  const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  return { uid: id('-u'), gid: id('-g') }
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+function idOf(flag) {
+  return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
 }
 
 /**
@@ -135,8 +138,9 @@ async function startStandby(primary, user, password, { name = 'standby1', settin
     await chown(data, user.uid, user.gid)
   }
   const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
-  const args = [...from, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
+  const args = [...from, '-D', data, '-X', 'stream', '-c', 'fast', '--no-sync']
   await run(`${primary.bin}/pg_basebackup`, args, { ...user, cwd: folder })
+  await writeFile(path.join(data, 'standby.signal'), '')
   const port = await freePort()
   const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`
   await configure(data, { unix_socket_directories: folder, primary_conninfo: source, ...settings })

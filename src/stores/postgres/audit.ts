@@ -1,7 +1,7 @@
 /**
  * The audit log. Ids are given out before their transactions commit, so a reader who follows the log must not pass
- * an id that may still turn up. It reads up to the last id given out, and only once everybody who was writing then
- * has finished; should one of them hang, it goes as far as the ids have no gap.
+ * an id that may still turn up. It reads up to the last id that can be seen, and only once everybody who was writing
+ * then has finished; should one of them hang, it goes as far as the ids have no gap.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditEvent } from '../../core/audit.js'

@@ -3,14 +3,19 @@
  * is thrown away, never used again: what comes back on it later would be somebody else's answer.
  */
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection } from './errors.js'
+import { brokeConnection, notReplicated } from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
 import type { PgClient, PgPool } from './shapes.js'
 import type { Statement } from './statements.js'
 
+function ignore(): void {}
+
+/** The one warning that a statement of the store can get: its commit was kept from waiting for the standby. */
+const WARNING = '01000'
+
 /** Migrations may wait for each other. */
-const SCRIPT_MS = 90_000
+const SCRIPT_MS = 32_000
 
 export interface PgSource {
   readonly own: boolean
@@ -26,7 +31,6 @@ export interface PgSource {
 
 export function foreignPool(pool: PgPool, answerMs: number): PgSource {
   // An idle connection that breaks is no news to the store: it opens another.
-  const ignore = (): void => {}
   pool.on('error', ignore)
   return {
     own: false,
@@ -85,8 +89,18 @@ function sessionOf(client: PgClient, answerMs: number): Session {
   return {
     async run({ name, text }: Statement, params) {
       const values = [...params]
-      const result = await client.query({ name, text, values, rowMode: 'array', query_timeout: answerMs })
-      return result.rows as readonly Row[]
+      let warned = false
+      const onNotice = ({ code }: { readonly code?: string }): void => {
+        warned ||= code === WARNING
+      }
+      client.on('notice', onNotice)
+      try {
+        const result = await client.query({ name, text, values, rowMode: 'array', query_timeout: answerMs })
+        if (warned) throw notReplicated()
+        return result.rows as readonly Row[]
+      } finally {
+        client.removeListener('notice', onNotice)
+      }
     },
   }
 }

@@ -55,6 +55,17 @@ export function tooBusy(): IbidError {
   })
 }
 
+export function notReplicated(): IbidError {
+  return new IbidError(
+    'the commit was kept from waiting for its synchronous standby: a failover may lose it',
+    {
+      code: 'STORE_UNAVAILABLE',
+      retriable: true,
+      action: 'repeat the same call with the same key',
+    },
+  )
+}
+
 export function timedOut(afterMs: number): IbidError {
   return new IbidError(`the Postgres server did not answer within ${afterMs} ms`, {
     code: 'STORE_UNAVAILABLE',

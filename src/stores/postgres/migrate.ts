@@ -3,7 +3,7 @@
  * once. A schema that a newer ibid has migrated is left alone.
  */
 import type { Driver } from './driver.js'
-import { notMigrated, sqlState, tooNew } from './errors.js'
+import { notMigrated, tooNew } from './errors.js'
 import type { Terms } from './options.js'
 import { migrations, NEWEST, quoteName } from './schema.js'
 import type { Statement } from './statements.js'
@@ -18,18 +18,21 @@ export async function migrate(driver: Driver, { schema, migrate: allowed }: Term
     try {
       await driver.script(onlyOnce(schema, migration.version, migration.sql))
     } catch (error) {
-      // Somebody else was first; what counts is that it is done.
-      if (sqlState(error) !== 'P0001' || (await versionOf(driver, schema)) < migration.version) throw error
+      // Whatever it was, what counts is that it is done: somebody else may have been first.
+      if ((await versionOf(driver, schema)) < migration.version) throw error
     }
   }
   await migrate(driver, { schema, migrate: false } as Terms)
 }
 
-/** Waits for its turn, then stops with P0001 where another process has done the work meanwhile. */
+/**
+ * Waits for its turn, then stops where another process has done the work meanwhile: by itself, or, where the session
+ * has not heard of that process's tables yet, because they are there.
+ */
 function onlyOnce(schema: string, version: number, sql: string): string {
   const meta = text(`${quoteName(schema)}.meta`)
   const count = `(select count(*) from ${quoteName(schema)}.meta where version >= ${version})`
-  return `select set_config('lock_timeout', '0', true), set_config('statement_timeout', '60s', true);
+  return `select set_config('lock_timeout', '0', true), set_config('statement_timeout', '30s', true);
 select pg_advisory_xact_lock(hashtextextended(${text(`ibid migration ${schema}`)}, 0));
 do $ibid$ begin
   if to_regclass(${meta}) is not null then

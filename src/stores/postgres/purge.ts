@@ -2,10 +2,10 @@
 import type { Purged } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { wasLocked } from './errors.js'
+import { ADVANCE_BY } from './statements.js'
 
 const ADVANCE_EVERY_MS = 5_000
 const MOST_STEPS = 100
-const FULL_STEP = 10_000
 
 export function createPurge(desk: Desk): (limit: number, auditMs: number) => Promise<Purged> {
   let advancedMs = Number.NEGATIVE_INFINITY
@@ -16,8 +16,10 @@ export function createPurge(desk: Desk): (limit: number, auditMs: number) => Pro
     if (nowMs - advancedMs < ADVANCE_EVERY_MS) return
     advancedMs = nowMs
     for (let step = 0; step < MOST_STEPS; step++) {
-      const [row] = await send(desk.driver, desk.sql.advance, [])
-      if (Number(row?.[0]) < FULL_STEP) return
+      const [quiet] = await send(desk.driver, desk.sql.quiet, [])
+      if (typeof quiet?.[0] !== 'number') return
+      const [row] = await send(desk.driver, desk.sql.advance, [quiet[0]])
+      if (Number(row?.[0]) < ADVANCE_BY) return
     }
   }
 
@@ -26,7 +28,7 @@ export function createPurge(desk: Desk): (limit: number, auditMs: number) => Pro
       // A row that it would mark is in use: it is marked the next time.
       if (!wasLocked(error)) throw error
     })
-    const [receipts] = await send(desk.driver, desk.sql.purge, [limit])
+    const [receipts] = await send(desk.driver, desk.sql.purge(limit), [])
     const [events] = await send(desk.driver, desk.sql.purgeAudit, [limit, auditMs])
     return { receipts: Number(receipts?.[0]), events: Number(events?.[0]) }
   }

@@ -37,8 +37,15 @@ const DRAFT_NAMES = `digest, tenant, scope, key, fingerprint, state, token, atte
     window_ms, outcome, epoch, created_at, for_ms`
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
+const DATABASE = '(select oid from pg_database where datname = current_database())'
+
+/** How many receipts the frontier passes at once. */
+export const ADVANCE_BY = 10_000
+
 export function statements(schema: string) {
   const s = quoteName(schema)
+  const text = (table: string): string => `'${s.replaceAll("'", "''")}.${table}'`
+  const regclass = (table: string): string => `${text(table)}::regclass`
   const swap = (locked: boolean): string => `with ${CLOCK},
 wanted as materialized (
   select * from unnest(${DRAFT}, $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::boolean[],
@@ -48,7 +55,7 @@ changed as (
   update ${s}.receipts r set
     fingerprint = w.fingerprint, state = w.state, token = w.token, attempt = w.attempt,
     max_attempts = w.max_attempts, recovery = w.recovery, lease_ms = w.lease_ms, window_ms = w.window_ms,
-    outcome = w.outcome, epoch = coalesce(w.epoch, greatest(c.micros, r.epoch + 1)),
+    outcome = w.outcome, epoch = coalesce(w.epoch, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
     created_at = coalesce(w.created_at, c.now), at = c.now, until = c.now + w.for_ms,
     forget_at = case
       when w.state = 'unknown' or (w.state <> 'pending' and w.for_ms is null) then null
@@ -81,7 +88,7 @@ from changed`
     claim: named(
       'claim',
       `with ${CLOCK},
-m as materialized (select greatest(c.micros, epoch_floor + 1) as epoch from ${s}.meta, clock c),
+m as materialized (select greatest(c.micros, epoch_floor + 1, frontier + 1) as epoch from ${s}.meta, clock c),
 wanted as materialized (
   select w.*, r.* from unnest(${DRAFT}) with ordinality as w (${DRAFT_NAMES}, ord)
   left join lateral (
@@ -123,15 +130,19 @@ from clock c left join (
   join ${s}.receipts r on r.tenant = w.tenant and r.digest = w.digest) on true`,
     ),
 
-    /** Deletes what has ended and nobody has locked, notes it, and keeps the highest epoch among it. */
-    purge: named(
-      'purge',
-      `with ${CLOCK},
+    /**
+     * Deletes what has ended and nobody has locked, notes it, and keeps the highest epoch among it. The limit stands
+     * in the text: a plan for a limit that is not known reads everything that has ended.
+     */
+    purge: (limit: number): Statement =>
+      named(
+        'purge',
+        `with ${CLOCK},
 ended as materialized (
   select r.tenant, r.digest from ${s}.receipts r
   where r.forget_at <= (select now from clock) and r.until <= (select now from clock)
     and r.state in ('succeeded', 'failed', 'released')
-  order by r.forget_at limit $1 for update skip locked),
+  order by r.forget_at limit ${Math.trunc(limit)} for update skip locked),
 gone as (
   delete from ${s}.receipts r using ended e where r.tenant = e.tenant and r.digest = e.digest
   returning r.digest, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.fingerprint),
@@ -142,7 +153,7 @@ raised as (
   update ${s}.meta set epoch_floor = g.highest from (select max(epoch) as highest from gone) g
   where g.highest > epoch_floor)
 select count(*)::int from gone`,
-    ),
+      ),
 
     /** The oldest events, as far as they are old enough. Their order is that of time, near enough. */
     purgeAudit: named(
@@ -156,25 +167,30 @@ select count(*)::int from gone`,
     ),
 
     /**
+     * How far the frontier may go: ten seconds behind the clock, and nowhere while a write may be under way that
+     * began before that. Asked on its own, before the snapshot of `advance` is taken.
+     */
+    quiet: named(
+      'quiet',
+      `select case when count(*) = 0 then floor(extract(epoch from clock_timestamp()) * 1000000)::float8 - 10000000 end
+from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+where l.locktype = 'relation' and l.relation = ${regclass('receipts')} and l.database = ${DATABASE}
+  and l.mode = 'RowExclusiveLock' and l.pid is distinct from pg_backend_pid()
+  and (a.xact_start is null or a.xact_start < clock_timestamp() - interval '5 s')`,
+    ),
+
+    /**
      * Moves the frontier on: whatever was claimed before it and is still pending is marked, so that a scan for
-     * pending receipts looks at the marked ones and at those behind the frontier, and at nothing else. Stays where
-     * it is while a write may be under way that began before the new frontier, or while another process moves it.
+     * pending receipts looks at the marked ones and at those behind the frontier, and at nothing else. Does nothing
+     * while another process moves it.
      */
     advance: named(
       'advance',
-      `with ${CLOCK},
-m as materialized (select frontier from ${s}.meta for update skip locked),
-quiet as materialized (
-  select count(*) = 0 as yes from pg_locks l left join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'relation' and l.relation = '${s.replaceAll("'", "''")}.receipts'::regclass
-    and l.database = (select oid from pg_database where datname = current_database())
-    and l.mode = 'RowExclusiveLock' and l.pid is distinct from pg_backend_pid()
-    and (a.xact_start is null or a.xact_start < clock_timestamp() - interval '5 s')),
+      `with m as materialized (select frontier from ${s}.meta for update skip locked),
 visited as materialized (
   select tenant, digest, epoch, state from ${s}.receipts
-  where epoch > (select frontier from m) and epoch < (select micros from clock) - 10000000
-    and (select yes from quiet)
-  order by epoch fetch first 10000 rows with ties),
+  where epoch > (select frontier from m) and epoch < $1::float8::bigint
+  order by epoch fetch first ${ADVANCE_BY} rows with ties),
 late as materialized (
   select r.tenant, r.digest from visited v join ${s}.receipts r on r.tenant = v.tenant and r.digest = v.digest
   where v.state = 'pending' and r.state = 'pending' for update of r nowait),
@@ -199,19 +215,14 @@ from unnest($1::uuid[], $2::bigint[], $3::int[], $4::int[], $5::text[], $6::text
 order by w.ord`,
     ),
 
-    /** What has been given out as an id, before anybody asks who is still writing. */
-    auditEnd: named(
-      'audit_end',
-      `select coalesce(pg_sequence_last_value(pg_get_serial_sequence('${s.replaceAll("'", "''")}.audit', 'id')), 0)::float8,
-  pg_is_in_recovery()`,
-    ),
+    /** How far the log goes, before anybody asks who is still writing. */
+    auditEnd: named('audit_end', `select coalesce(max(id), 0)::float8, pg_is_in_recovery() from ${s}.audit`),
 
     /** Who is writing to the audit log right now: their events may have ids, and cannot be seen yet. */
     auditWriters: named(
       'audit_writers',
       `select virtualtransaction from pg_locks
-where locktype = 'relation' and relation = '${s.replaceAll("'", "''")}.audit'::regclass
-  and database = (select oid from pg_database where datname = current_database())
+where locktype = 'relation' and relation = ${regclass('audit')} and database = ${DATABASE}
   and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid()`,
     ),
 

@@ -1,0 +1,75 @@
+/** [R55] What `check` refuses, what it warns of, and what it never says. */
+import { Pool } from 'pg'
+import { describe, expect, it } from 'vitest'
+import { createIbid } from '../../src/index.js'
+import { withPostgres } from './bench.js'
+
+const bench = withPostgres()
+
+describe('check', () => {
+  it('finds nothing wrong with a server as it comes', async () => {
+    const { store, findings, facts } = await bench.open().check()
+    expect([store, findings]).toEqual(['postgres', []])
+    expect(facts).toMatchObject({
+      fsync: 'on',
+      full_page_writes: 'on',
+      synchronous_commit: 'on',
+      replicas: 0,
+    })
+  })
+
+  it('[R55] refuses what can lose or corrupt acknowledged receipts, unless that is accepted by name', async () => {
+    const all = [
+      ['fsync', 'FSYNC_OFF', 'fsync-off'],
+      ['full_page_writes', 'FULL_PAGE_WRITES_OFF', 'full-page-writes-off'],
+    ] as const
+    for (const [setting, code, risk] of all) {
+      await bench.server.set({ [setting]: 'off' })
+      await settled(setting, 'off')
+      const store = bench.open()
+      expect((await store.check()).findings).toMatchObject([{ level: 'error', code }])
+      const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
+      const refused = ibid.once({ scope: 's', key: 'k', payload: 1 }, () => 1)
+      await expect(refused).rejects.toMatchObject({ code: 'UNSAFE_STORE' })
+      const accepted = await bench.open({ accept: [risk] }).check()
+      expect(accepted.findings).toMatchObject([{ level: 'warning', code }])
+      await bench.server.set({ [setting]: 'on' })
+      await settled(setting, 'on')
+    }
+  })
+
+  it('[R55] refuses unlogged tables', async () => {
+    const store = bench.open()
+    await store.get([])
+    await bench.query(`alter table "${bench.schema}".receipts set unlogged`)
+    expect((await store.check()).findings).toMatchObject([{ level: 'error', code: 'UNLOGGED_TABLES' }])
+  })
+
+  it('warns of what costs speed', async () => {
+    await bench.server.set({ autovacuum: 'off' })
+    await settled('autovacuum', 'off')
+    const pool = new Pool({
+      connectionString: bench.server.url,
+      options: '-c default_transaction_isolation=serializable',
+    })
+    const { findings } = await bench.open({}, pool).check()
+    expect(findings.map(({ level, code }) => [level, code])).toEqual([
+      ['warning', 'AUTOVACUUM_OFF'],
+      ['warning', 'ISOLATION'],
+    ])
+    await bench.server.set({ autovacuum: 'on' })
+    await pool.end()
+  })
+
+  it('never shows a password', async () => {
+    const report = JSON.stringify(await bench.open().check())
+    expect(report).not.toContain('secret')
+  })
+})
+
+async function settled(setting: string, value: string): Promise<void> {
+  for (;;) {
+    const [row] = await bench.query(`select current_setting('${setting}') as now`)
+    if (row?.['now'] === value) return
+  }
+}

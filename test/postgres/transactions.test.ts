@@ -1,0 +1,119 @@
+/** [R10] Effect and receipt in one transaction: on the store's own connections, and in one that the caller begins. */
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createIbid } from '../../src/index.js'
+import type { PostgresBegin } from '../../src/stores/postgres/index.js'
+import { withPostgres } from './bench.js'
+
+const bench = withPostgres()
+let pool: Pool
+
+beforeAll(async () => {
+  pool = new Pool({ connectionString: bench.server.url })
+  await pool.query('create table orders (id text primary key, total int)')
+})
+
+afterAll(async () => await pool?.end())
+
+/** As a program that has its own pool, unit of work and habits would do it. */
+const begin: PostgresBegin = async (work) => {
+  const client = await pool.connect()
+  try {
+    await client.query('begin isolation level read committed')
+    const result = await work({
+      client,
+      query: async (text, params) => await client.query(text, [...params]),
+    })
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+/** The same with rows as a plain list, which is what some libraries give. */
+const beginWithLists: PostgresBegin = async (work) =>
+  await begin(async ({ client, query }) =>
+    work({
+      client,
+      async query(text, params) {
+        const answer = await query(text, params)
+        return 'rows' in answer ? answer.rows : answer
+      },
+    }),
+  )
+
+describe.each([
+  ['of its own', {}],
+  ["of the caller's", { begin }],
+  ["of the caller's, with rows as lists", { begin: beginWithLists }],
+])('a transaction %s', (name, options) => {
+  it('[R10] keeps order and receipt, or neither', async () => {
+    const ibid = createIbid({ store: bench.open(options), tenant: 'acme', housekeeping: false })
+    const id = `order ${name}`
+    const order = { scope: 'order', key: id, payload: { id } }
+    const failing = ibid.transact(order, async (tx) => {
+      await tx.query('insert into orders values ($1, $2)', [id, 1])
+      throw new RangeError('no stock')
+    })
+    await expect(failing).rejects.toThrow('no stock')
+    expect(await bench.query('select * from orders where id = $1', [id])).toEqual([])
+    expect((await ibid.get(order))?.state).toBe('released')
+    const work = async (tx: Parameters<Parameters<typeof ibid.transact>[1]>[0]) => {
+      const { rows } = await tx.query('insert into orders values ($1, $2) returning total', [id, 42])
+      return rows[0]?.['total']
+    }
+    expect(await ibid.transact(order, work)).toMatchObject({ value: 42, replayed: false })
+    expect(await ibid.transact(order, work)).toMatchObject({ value: 42, replayed: true })
+    expect(await bench.query('select total from orders where id = $1', [id])).toEqual([{ total: 42 }])
+  })
+
+  it('[R8][R10] of a zombie changes nothing', async () => {
+    const store = bench.open(options)
+    const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
+    const id = `zombie ${name}`
+    const zombie = ibid.transact(
+      { scope: 'order', key: id, payload: 1 },
+      async (tx) => {
+        await tx.query('insert into orders values ($1, $2)', [id, 1])
+        await bench.query(`update "${bench.schema}".receipts set token = 'somebody else' where key = $1`, [
+          id,
+        ])
+      },
+      { lease: '1h' },
+    )
+    await expect(zombie).rejects.toMatchObject({ code: 'LEASE_LOST' })
+    expect(await bench.query('select * from orders where id = $1', [id])).toEqual([])
+  })
+})
+
+describe("the store's own transactions", () => {
+  it('hand out the client of pg, and are READ COMMITTED whatever the default is', async () => {
+    const options = '-c default_transaction_isolation=serializable'
+    const own = new Pool({ connectionString: bench.server.url, options })
+    const store = bench.open({}, own)
+    const isolation = await store.transact?.(async ({ client }) => {
+      const { rows } = await (client as Pool).query('show transaction_isolation')
+      return rows[0].transaction_isolation as string
+    })
+    expect(isolation).toBe('read committed')
+    await store.close()
+    await own.end()
+  })
+
+  it('survive a statement of the caller that fails, and leave a clean connection behind', async () => {
+    const store = bench.open({ maxConnections: 1 })
+    const broken = store.transact?.(async (tx) => await tx.query('select nonsense'))
+    await expect(broken).rejects.toMatchObject({ code: '42703' })
+    const rows = await store.transact?.(async (tx) => (await tx.query('select 1 as one')).rows)
+    expect(rows).toEqual([{ one: 1 }])
+  })
+
+  it('do not have the plan settings of the store', async () => {
+    const shown = await bench.open().transact?.(async (tx) => (await tx.query('show enable_hashjoin')).rows)
+    expect(shown).toEqual([{ enable_hashjoin: 'on' }])
+  })
+})
