@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { Desk, type DeskSettings } from './desk.js'
+import { stayAwake } from './awake.js'
 import { type Failure, storeFailure, toError } from './errors.js'
 import type { Verb, Verbs } from './verbs.js'
 import { pack } from './wire.js'
@@ -21,6 +22,11 @@ export interface Thread {
   /** Once nothing is on its way any more. */
   readonly close: () => Promise<void>
 }
+
+/** As long as a good disk takes for a commit. A slower one is slept for. */
+const ANSWER_MS = 0.4
+/** Up to so many writes in a call count as a lone one. */
+const LONE = 4
 
 const WORKER = new URL('./worker.js', import.meta.url)
 
@@ -40,12 +46,15 @@ function workerThread(settings: DeskSettings): Thread {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | undefined
   let lastId = 0
+  const awake = stayAwake(ANSWER_MS)
 
   function start(): Worker {
     const started = new Worker(WORKER, { workerData: settings, name: 'ibid-sqlite' })
     started.on('message', (answers: readonly Answer[]) => {
       for (const answer of answers) settle(answer)
-      if (waiting.size === 0) started.unref()
+      if (waiting.size > 0) return
+      started.unref()
+      awake.came()
     })
     started.on('error', (error) => stopped(started, error))
     started.on('exit', () => stopped(started, undefined))
@@ -53,10 +62,10 @@ function workerThread(settings: DeskSettings): Thread {
   }
 
   function settle([id, output, failure]: Answer): void {
-    const { resolve, reject } = waiting.get(id) as Waiting
+    const asked = waiting.get(id)
     waiting.delete(id)
-    if (failure === undefined) resolve(output as never)
-    else reject(toError(failure))
+    if (failure === undefined) asked?.resolve(output as never)
+    else asked?.reject(toError(failure))
   }
 
   /** Whatever waited may or may not have been written. */
@@ -81,6 +90,8 @@ function workerThread(settings: DeskSettings): Thread {
         if (waiting.size === 0) worker.ref()
         waiting.set(++lastId, { resolve, reject })
         worker.postMessage([lastId, verb, pack(verb, input)], [])
+        // A lone caller would spend a third of its time on waking threads up. A crowd keeps them awake by itself.
+        if (waiting.size === 1 && (!Array.isArray(input) || input.length <= LONE)) awake.expect()
       }),
     close: async () => {
       const closing = worker
