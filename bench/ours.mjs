@@ -85,3 +85,17 @@ function draftOf() {
     audit: { event: 'claimed' },
   }
 }
+
+/** One caller, one action after the other: microseconds each, the median. */
+export async function oneCaller(store, { count }) {
+  const ibid = openIbid(store)
+  const times = []
+  for (let i = 0; i < count + 200; i++) {
+    const key = newKey()
+    const startMs = performance.now()
+    await ibid.once({ scope: SCOPE, key, payload: payloadOf(key) }, () => resultOf(key), POLICY)
+    if (i >= 200) times.push((performance.now() - startMs) * 1_000)
+  }
+  await ibid.close()
+  return Math.round(times.toSorted((a, b) => a - b)[count >> 1])
+}

@@ -51,7 +51,7 @@ async function runSuite(suite) {
 
 function ratiosOf(suite, results) {
   return suite.ratios.map((ratio) => {
-    const value = results[ratio.of] / results[ratio.to]
+    const value = results[ratio.of] / (results[ratio.to] ?? ratio.to)
     const held = ratio.atLeast === undefined ? value <= ratio.atMost : value >= ratio.atLeast
     return { ...ratio, value, held }
   })
@@ -75,7 +75,7 @@ function print(suite, results) {
 }
 
 function ratioName({ of, to }) {
-  return `${of} / ${to}`
+  return `${of} / ${typeof to === 'number' ? to.toLocaleString('en') : to}`
 }
 
 const files = (await readdir(here)).filter((name) => name.endsWith('.suite.mjs')).sort()

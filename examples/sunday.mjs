@@ -41,30 +41,23 @@ async function agentWithIbid(bank, file) {
   return { refund: value, how: replayed ? 'already done' : 'refunded' }
 }
 
-if (process.argv[2] === 'agent') {
-  const [, , , mode, bank, file] = process.argv
-  const answer = mode === 'ibid' ? await agentWithIbid(bank, file) : await agentWithKeyFromWrapper(bank)
-  process.send(answer, () => process.disconnect())
-} else {
-  await tellTheStory()
-}
-
 // ---- the bank, and the deploy that kills agents --------------------------------------------------------------
 
 async function openBank() {
   const refunds = []
-  let onRefund = () => {}
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url, 'http://bank')
-    if (request.method === 'GET') {
-      return response.end(JSON.stringify(refunds.filter(({ key }) => key === url.searchParams.get('key'))))
+  let onRefund
+  const server = createServer((request, response) => {
+    const wanted = new URL(request.url, 'http://bank').searchParams.get('key')
+    if (wanted) {
+      response.end(JSON.stringify(refunds.filter(({ key }) => key === wanted)))
+      return
     }
-    let body = ''
-    for await (const chunk of request) body += chunk
-    const refund = { id: `re_${refunds.length + 1}`, ...JSON.parse(body) }
-    refunds.push(refund)
-    onRefund()
-    setTimeout(() => response.end(JSON.stringify(refund)), 50)
+    request.setEncoding('utf8').once('data', (body) => {
+      const refund = { id: `re_${refunds.length + 1}`, ...JSON.parse(body) }
+      refunds.push(refund)
+      onRefund?.()
+      setTimeout(() => response.end(JSON.stringify(refund)), 50)
+    })
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -88,9 +81,10 @@ async function runAgent(mode, bank, file, isLast) {
 
 // ---- the story ----------------------------------------------------------------------------------------------
 
+const paint = (code, text) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
+const rupees = (amount) => `₹${amount.toLocaleString('en-IN')}`
+
 async function tellTheStory() {
-  const paint = (code, text) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
-  const rupees = (amount) => `₹${amount.toLocaleString('en-IN')}`
   const folder = await mkdtemp(path.join(os.tmpdir(), 'ibid-sunday-'))
   const file = path.join(folder, 'ibid.db')
 
@@ -130,4 +124,12 @@ async function tellTheStory() {
   console.log(`\nDo it once; after that, ibid.  ${without} refunds became ${withIbid}.\n`)
   await rm(folder, { recursive: true, force: true })
   if (without !== RUNS || withIbid !== 1) process.exitCode = 1
+}
+
+if (process.argv[2] === 'agent') {
+  const [, , , mode, bank, file] = process.argv
+  const answer = mode === 'ibid' ? await agentWithIbid(bank, file) : await agentWithKeyFromWrapper(bank)
+  process.send(answer, () => process.disconnect())
+} else {
+  await tellTheStory()
 }

@@ -29,7 +29,8 @@ export async function ensureDebian(packages, files) {
     await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
   } catch (error) {
     throw new Error(
-      `could not install ${packages.join(' ')}: run as root on Debian, or install them by hand\n${error.stderr ?? error.message}`,
+      `could not install ${packages.join(' ')}: run as root on Debian, or install them by hand\n${error.stderr}`,
+      { cause: error },
     )
   } finally {
     if (!hadPolicy) await rm(POLICY, { force: true })

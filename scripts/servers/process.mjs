@@ -57,7 +57,7 @@ export async function untilReady(server, probe, withinMs = 30_000) {
       return await probe()
     } catch (error) {
       if (Date.now() > stop)
-        throw new Error(`not ready in ${withinMs} ms: ${error.message}\n${server.output()}`)
+        throw new Error(`not ready in ${withinMs} ms:\n${server.output()}`, { cause: error })
     }
     await sleep(50)
   }

@@ -1,0 +1,30 @@
+/** Our measurements by the URL of a store, and raw ones that take other arguments: what measure.mjs calls. */
+import { existsSync, rmSync } from 'node:fs'
+import { openStore } from 'ibid/stores'
+import { actions, fill, oneCaller, replays } from './ours.mjs'
+import * as redis from './raw-redis.mjs'
+
+export const ourActions = ({ url, ...settings }) => actions(fresh(url), settings)
+export const ourOneCaller = ({ url, ...settings }) => oneCaller(fresh(url), settings)
+export const ourReplays = ({ url, ...settings }) => replays(fresh(url), settings)
+/** On a store that was filled before. */
+export const ourActionsOnFull = ({ url, ...settings }) => actions(openStore(url), settings)
+
+export async function fillStore({ url, count }) {
+  const store = fresh(url)
+  await store.check()
+  await fill(store, count, (done) => done % 100_000 < 2_000 && process.stderr.write(`${done}\n`))
+  await store.close()
+  return count
+}
+
+export const redisPipelined = ({ url, ...settings }) => redis.rawPipelined(url, settings)
+export const redisOneCaller = ({ url, ...settings }) => redis.rawOneCaller(url, settings)
+export const redisGet = ({ url, ...settings }) => redis.rawGet(url, settings)
+
+/** A server keeps what the round before wrote, and so it should; a file starts empty. */
+function fresh(url) {
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+  if (file) for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) rmSync(file + end)
+  return openStore(url)
+}
