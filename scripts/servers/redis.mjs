@@ -13,7 +13,13 @@ const SERVER = '/usr/bin/redis-server'
 const CLI = '/usr/bin/redis-cli'
 const run = promisify(execFile)
 
-const SAFE = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', save: '' }
+const SAFE = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'maxmemory-policy': 'noeviction',
+  save: '',
+  'repl-diskless-sync-delay': 0,
+}
 
 /** `settings` are lines of redis.conf: `{ appendfsync: 'everysec' }`. */
 export async function startRedis({ settings = {} } = {}) {
@@ -47,7 +53,7 @@ export async function startRedis({ settings = {} } = {}) {
     },
     /** A server that follows this one asynchronously, and has caught up when this resolves. */
     async replica(extra = {}) {
-      const other = await startRedis({ settings: { ...settings, ...extra, replicaof: `127.0.0.1 ${port}` } })
+      const other = await startRedis({ settings: { ...settings, replicaof: `127.0.0.1 ${port}`, ...extra } })
       replicas.push(other)
       await untilReady(server, () => ask(other.port, 'INFO replication', /master_link_status:up/))
       return other

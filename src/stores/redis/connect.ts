@@ -3,8 +3,9 @@
  * themselves: nothing waits in a queue for a server that is gone. A URL of one node is enough for a cluster.
  */
 import type { ConnectionOptions } from 'node:tls'
-import { IbidError, invalidIntent } from '../../core/errors.js'
+import { IbidError } from '../../core/errors.js'
 import type { Driver } from './driver.js'
+import { invalidStore } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
@@ -25,7 +26,7 @@ function pauseMs(attempts: number): number {
 export function readUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed && (parsed.protocol === 'redis:' || parsed.protocol === 'rediss:')) return parsed
-  throw invalidIntent(
+  throw invalidStore(
     'the URL given to redisStore is not one of a Redis server',
     'write it as redis://user:password@host:6379/0, or rediss:// for TLS',
   )

@@ -2,7 +2,7 @@
  * The little that the store needs of a Redis client, so that either library can serve it, on one server or on a
  * cluster. A driver retries nothing; redirections inside a cluster are followed by the client libraries.
  */
-import { invalidIntent } from '../../core/errors.js'
+import { invalidStore } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
@@ -27,7 +27,7 @@ export type RedisConnection = string | IoredisClient | IoredisCluster | NodeRedi
 export function driverOf(client: Exclude<RedisConnection, string>): Driver {
   if (hasMethod(client, 'call')) return ioredisDriver(client as IoredisClient | IoredisCluster)
   if (hasMethod(client, 'sendCommand')) return nodeRedisDriver(client as NodeRedisClient | NodeRedisCluster)
-  throw invalidIntent(
+  throw invalidStore(
     'redisStore got neither a URL nor a client that it knows',
     "give it 'redis://…', 'rediss://…', a client or cluster of `ioredis`, or one of `redis`",
   )

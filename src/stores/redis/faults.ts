@@ -17,6 +17,15 @@ export function unavailable(reason: string): IbidError {
   })
 }
 
+/** What a program gave to `redisStore` cannot work. */
+export function invalidStore(message: string, action: string): IbidError {
+  return new IbidError(`${message}; nothing was executed`, {
+    code: 'INVALID_STORE',
+    retriable: false,
+    action,
+  })
+}
+
 export function isError(error: unknown, start: string): boolean {
   return error instanceof Error && error.message.startsWith(start)
 }

@@ -4,13 +4,13 @@
  * (appendfsync), at a failover (replicas), under memory pressure (eviction).
  */
 import type { ConnectionOptions } from 'node:tls'
-import { invalidIntent } from '../../core/errors.js'
 import type { Claimed, Store, Swapped } from '../../store.js'
 import { cut, runCuts } from './batches.js'
 import { check, type RedisRisk } from './check.js'
 import { decodeReceipt, draftArgs, swapArgs } from './codec.js'
 import { connect, readUrl } from './connect.js'
 import { type Driver, driverOf, type RedisConnection } from './driver.js'
+import { invalidStore } from './faults.js'
 import { digestOf, MOST_SHARDS, type Shard } from './layout.js'
 import { audit, record } from './log.js'
 import { purge } from './purge.js'
@@ -162,19 +162,19 @@ function opener(
 function readOptions(options: RedisStoreOptions) {
   const { prefix = 'ibid', shards, timeoutMs = 5_000, wait, accept = [], audit: withAudit = true } = options
   if (!/^[\w.:-]{1,100}$/.test(prefix)) {
-    throw invalidIntent(
+    throw invalidStore(
       'prefix is not a name of 1 to 100 letters, digits, dots, colons and dashes',
       "give one like 'ibid'",
     )
   }
   if (shards !== undefined && !isWhole(shards, 1, MOST_SHARDS)) {
-    throw invalidIntent(`shards is ${String(shards)}`, `give shards a whole number from 1 to ${MOST_SHARDS}`)
+    throw invalidStore(`shards is ${String(shards)}`, `give shards a whole number from 1 to ${MOST_SHARDS}`)
   }
   if (!isWhole(timeoutMs, 1, 600_000)) {
-    throw invalidIntent(`timeoutMs is ${String(timeoutMs)}`, 'give timeoutMs a whole number from 1 to 600000')
+    throw invalidStore(`timeoutMs is ${String(timeoutMs)}`, 'give timeoutMs a whole number from 1 to 600000')
   }
   if (wait && !(isWhole(wait.replicas, 1, 100) && isWhole(wait.timeoutMs, 1, 600_000))) {
-    throw invalidIntent(
+    throw invalidStore(
       'wait does not say for how many replicas and how long',
       'give { replicas: 1, timeoutMs: 1000 }',
     )

@@ -2,9 +2,9 @@
  * A connection that is ready to run scripts: connected, with the layout of the data known, every call bounded in
  * time, scripts loaded where a server does not have them, and replicas waited for where that was asked for.
  */
-import { closed, invalidIntent } from '../../core/errors.js'
+import { closed } from '../../core/errors.js'
 import type { Driver } from './driver.js'
-import { fault, isError, unavailable } from './faults.js'
+import { fault, invalidStore, isError, unavailable } from './faults.js'
 import { createLayout, FORMAT, type Layout, layoutKey } from './layout.js'
 import type { Script } from './scripts.js'
 
@@ -46,10 +46,12 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
 
   async function prepare(): Promise<Ready> {
     driver ??= await open()
-    const layout = await findLayout(driver, options)
+    const { layout, isStored } = await findLayout(driver, options)
     if (isClosed) throw closed()
-    isReady = { driver, layout }
-    return isReady
+    const found = { driver, layout }
+    // A replica could not be told: `check` says what it is, and the next call asks again.
+    if (isStored) isReady = found
+    return found
   }
 
   async function ready(): Promise<Ready> {
@@ -139,24 +141,30 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
 }
 
 /** How the data under this prefix is laid out was decided by whoever came first, and holds for all. */
-async function findLayout(driver: Driver, { prefix, shards }: SessionOptions): Promise<Layout> {
+async function findLayout(
+  driver: Driver,
+  { prefix, shards }: SessionOptions,
+): Promise<{ readonly layout: Layout; readonly isStored: boolean }> {
   const key = layoutKey(prefix)
-  const count = shards ?? (driver.isCluster ? CLUSTER_SHARDS : 1)
-  await driver.send(key, 'SET', [key, `${FORMAT}:${count}`, 'NX'])
-  const [format, stored] = String(await driver.send(key, 'GET', [key]))
-    .split(':')
-    .map(Number)
-  if (format !== FORMAT || !stored) {
-    throw invalidIntent(
+  const wanted = `${FORMAT}:${shards ?? (driver.isCluster ? CLUSTER_SHARDS : 1)}`
+  let text = await driver.send(key, 'GET', [key])
+  if (text === null) {
+    const refusal = await driver.send(key, 'SET', [key, wanted, 'NX']).catch((error: unknown) => error)
+    if (refusal instanceof Error && !isError(refusal, 'READONLY')) throw refusal
+    text = await driver.send(key, 'GET', [key])
+  }
+  const [format, count] = ((text as string | null) ?? wanted).split(':').map(Number)
+  if (format !== FORMAT || !count) {
+    throw invalidStore(
       `the receipts under the prefix ${JSON.stringify(prefix)} were written by another version of ibid`,
       'use that version, or another prefix',
     )
   }
-  if (shards !== undefined && shards !== stored) {
-    throw invalidIntent(
-      `the receipts under the prefix ${JSON.stringify(prefix)} are in ${stored} shards, not in ${shards}`,
-      `leave out \`shards\`, or give ${stored}; another number needs another prefix`,
+  if (shards !== undefined && shards !== count) {
+    throw invalidStore(
+      `the receipts under the prefix ${JSON.stringify(prefix)} are in ${count} shards, not in ${shards}`,
+      `leave out \`shards\`, or give ${count}; another number needs another prefix`,
     )
   }
-  return createLayout(prefix, stored)
+  return { layout: createLayout(prefix, count), isStored: text !== null }
 }

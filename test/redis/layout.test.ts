@@ -1,0 +1,142 @@
+/** The layout is decided once and holds for all; the indexes follow the journal, whoever brings them up to date. */
+import { describe, expect, it } from 'vitest'
+import type { Receipt } from '../../src/core/receipt.js'
+import type { Store } from '../../src/store.js'
+import { change, draft, HOUR_MS, put, putAs, SHORT_MS } from '../../src/testing/store/drafts.js'
+import { pages } from '../../src/testing/store/scan.js'
+import { withRedis } from './bench.js'
+
+const bench = withRedis()
+
+describe('shards', () => {
+  it('are what the first store said, also for those who say nothing', async () => {
+    const first = bench.open({ shards: 7 })
+    const receipt = await put(first)
+    const second = bench.open()
+    expect((await second.check()).facts['shards']).toBe(7)
+    expect((await second.get([receipt])).receipts).toEqual([receipt])
+  })
+
+  it('refuse another number, before anything is written', async () => {
+    await put(bench.open({ shards: 2 }))
+    const other = bench.open({ shards: 3 })
+    await expect(other.claim([draft()])).rejects.toMatchObject({ code: 'INVALID_STORE', retriable: false })
+  })
+
+  it('refuse data of another version', async () => {
+    await bench.server.cli('SET', `${bench.prefix}:layout`, '999:1')
+    await expect(bench.open().get([])).rejects.toThrow('another version')
+  })
+
+  it('refuse options that make no sense', () => {
+    for (const options of [
+      { prefix: '' },
+      { prefix: 'a{b}' },
+      { shards: 0 },
+      { shards: 1.5 },
+      { timeoutMs: -1 },
+      { wait: { replicas: 0, timeoutMs: 1 } },
+    ]) {
+      expect(() => bench.open(options)).toThrow(expect.objectContaining({ code: 'INVALID_STORE' }))
+    }
+  })
+})
+
+describe('scripts', () => {
+  it('are sent in full to a server that has forgotten them', async () => {
+    const store = bench.open()
+    const receipt = await put(store)
+    for (let i = 0; i < 3; i++) {
+      await bench.server.cli('SCRIPT', 'FLUSH')
+      const batches = await Promise.all([store.claim([draft()]), store.swap([change(receipt, 'pending')])])
+      expect(batches.flat().length).toBe(2)
+      await bench.server.cli('SCRIPT', 'FLUSH')
+      expect((await store.get([receipt])).receipts[0]?.key).toBe(receipt.key)
+    }
+    await bench.server.cli('SCRIPT', 'FLUSH')
+    await store.purge(10, HOUR_MS)
+  })
+
+  it('name every key they touch, all in one slot', async () => {
+    const store = bench.open({ shards: 4 })
+    await putAs(store, 'released', { forMs: SHORT_MS })
+    const keys = (await bench.server.cli('KEYS', `*${bench.prefix}*`)).split('\n')
+    expect(keys.filter((key) => !/^\{.+:\d\}|:layout$/.test(key))).toEqual([])
+  })
+})
+
+describe('indexes', () => {
+  it('have everything, though several stores bring them up to date while others write', async () => {
+    const stores = [bench.open(), bench.open(), bench.open()]
+    const writing = stores.map(async (store) => {
+      const receipts: Receipt[] = []
+      for (let i = 0; i < 10; i++) {
+        const drafts = Array.from({ length: 40 }, () => draft())
+        await store.claim(drafts)
+        const found = (await store.get(drafts)).receipts as Receipt[]
+        await store.swap(found.slice(0, 20).map((receipt) => change(receipt, 'succeeded')))
+        receipts.push(...found)
+      }
+      return receipts
+    })
+    const reading = stores.map(async (store) => {
+      for (let i = 0; i < 10; i++) await store.scan({ states: ['pending'], limit: 10 })
+    })
+    const written = (await Promise.all(writing)).flat()
+    await Promise.all(reading)
+    const [store] = stores as [Store]
+    expect((await pages(store, {}, 100)).length).toBe(written.length)
+    expect((await pages(store, { states: ['pending'] }, 100)).length).toBe(written.length / 2)
+    const keys = (await pages(store, { states: ['succeeded'] }, 100)).map(({ key }) => key)
+    expect(new Set(keys).size).toBe(written.length / 2)
+  })
+
+  it('hold nothing of what was forgotten', async () => {
+    const store = bench.open()
+    for (let i = 0; i < 30; i++) await putAs(store, 'failed', { forMs: SHORT_MS })
+    await pages(store, {}, 10)
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS * 2))
+    expect((await store.purge(100, HOUR_MS)).receipts).toBe(30)
+    await pages(store, {}, 10)
+    for (const index of ['open', 'ends', 'all']) {
+      expect(await bench.server.cli('ZCARD', `{${bench.prefix}:0}${index}`)).toBe('0')
+    }
+  })
+
+  it('drop no event before they have seen it', async () => {
+    const store = bench.open()
+    const receipt = await put(store)
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS))
+    await store.purge(10, 0)
+    expect(await pages(store, { states: ['pending'] }, 10)).toEqual([receipt])
+  })
+})
+
+describe('epochs', () => {
+  it('start above those that were forgotten, though the clock of the server was ahead then', async () => {
+    const store = bench.open()
+    const ahead = (Date.now() + HOUR_MS) * 1_000
+    const first = await put(store)
+    await store.swap([change(first, 'released', { epoch: ahead, forMs: 0 })])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect((await store.purge(10, HOUR_MS)).receipts).toBe(1)
+    const again = await put(store, { key: first.key })
+    expect(again.epoch).toBe(ahead + 1)
+  })
+})
+
+describe('without an audit log', () => {
+  it('nothing is kept of the events that the indexes have seen', async () => {
+    const store = bench.open({ audit: false })
+    const receipt = await put(store)
+    await store.record([{ ...eventOf(receipt), event: 'dedup_hit' }])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await store.purge(100, HOUR_MS)
+    expect((await store.audit({ limit: 10 })).events).toEqual([])
+    expect(await pages(store, {}, 10)).toEqual([receipt])
+  })
+})
+
+function eventOf({ tenant, scope, key, epoch, attempt, fingerprint }: Receipt) {
+  return { tenant, scope, key, epoch, attempt, fingerprint, at: 0, state: null, count: 1 } as const
+}
