@@ -23,9 +23,6 @@ describe('generations', () => {
     const db = tamper(file)
     expect(countOf(db, 'ibid_receipt')).toBe(1_500)
     expect(countOf(db, 'ibid_generation')).toBeGreaterThan(20)
-    expect(valueOf(db, 'SELECT sum(live) FROM ibid_generation')).toBe(
-      valueOf(db, 'SELECT count(*) FROM ibid_receipt, ibid_meta WHERE id <= sealed_to'),
-    )
   })
 
   it('finds every receipt again, in the memory of a store that has just opened the file', async () => {
@@ -83,9 +80,7 @@ describe('generations', () => {
       clock.advance(DAY_MS * 2)
       expect((await store.purge(1_000, DAY_MS)).events).toBe(100)
       expect(countOf(db, 'ibid_past')).toBe(0)
-      // The last, unsealed receipts are in no generation yet; all others have gone with theirs.
-      expect(valueOf(db, 'SELECT count(*) FROM ibid_generation WHERE live + past > 0')).toBe(0)
-      expect(countOf(db, 'ibid_run')).toBe(0)
+      expect([countOf(db, 'ibid_generation'), countOf(db, 'ibid_run')]).toEqual([0, 0])
     }
     expect(new Set(seen).size).toBe(4)
   })

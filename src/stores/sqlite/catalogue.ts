@@ -9,7 +9,7 @@
  */
 import { type Address, addressId } from '../../core/receipt.js'
 import { Filter } from './filter.js'
-import { forEachEntry, type Generation, SLICES, sliceOf, toGeneration } from './generation.js'
+import { ENTRY_WORDS, type Generation, SLICES, sliceOf, toEntries, toGeneration } from './generation.js'
 import { Hasher } from './hash.js'
 import { asRow, type Row, row } from './open.js'
 import { assertReadable } from './schema.js'
@@ -110,27 +110,37 @@ export class Catalogue {
   }
 
   #search({ id, after }: Generation, high: number, low: number, into: number[]): void {
-    const entries = row(this.#sql.run, id * SLICES + sliceOf(high))?.[0] as Uint8Array | undefined
-    if (entries === undefined) return
-    forEachEntry(entries, (entryHigh, entryLow, offset) => {
-      if (entryHigh === high && entryLow === low) into.push(after + offset)
-    })
+    const stored = row(this.#sql.run, id * SLICES + sliceOf(high))?.[0] as Uint8Array | undefined
+    if (stored === undefined) return
+    const entries = toEntries(stored)
+    for (let at = 0; at < entries.length; at += ENTRY_WORDS) {
+      if (entries[at] === high && entries[at + 1] === low) into.push(after + (entries[at + 2] as number))
+    }
   }
 
   #loadGenerations(): void {
     const found = this.#sql.generations.all().map((got) => toGeneration(asRow(got) as Row))
-    const live = new Map(found.filter((one) => one.live > 0).map((one) => [one.id, one]))
-    for (const id of this.#filter.generations()) if (!live.has(id)) this.#filter.remove(id)
-    for (const id of live.keys()) if (!this.#generations.has(id)) this.#loadFilter(id)
-    this.#generations = live
-    this.#gone = found.filter((one) => one.live === 0)
+    const alive = new Map(found.filter(({ live }) => live).map((one) => [one.id, one]))
+    for (const id of this.#filter.generations()) if (!alive.has(id)) this.#filter.remove(id)
+    for (const one of alive.values()) if (!this.#generations.has(one.id)) this.#loadFilter(one)
+    this.#generations = alive
+    this.#gone = found.filter(({ live }) => !live)
   }
 
-  #loadFilter(generation: number): void {
-    const slot = this.#filter.open(generation)
-    for (const got of this.#sql.runs.iterate(generation * SLICES, (generation + 1) * SLICES)) {
-      const entries = (asRow(got) as Row)[0] as Uint8Array
-      forEachEntry(entries, (high, low) => this.#filter.add(slot, high, low))
+  /** From memory, where the receipts that somebody sealed in the meantime are still in the tail. */
+  #loadFilter({ id, after }: Generation): void {
+    const slot = this.#filter.open(id)
+    if (this.tail.base <= after && id <= this.#committedId) {
+      this.tail.forEach((high, low, entry) => {
+        if (entry > after && entry <= id) this.#filter.add(slot, high, low)
+      })
+      return
+    }
+    for (const got of this.#sql.runs.iterate(id * SLICES, (id + 1) * SLICES)) {
+      const entries = toEntries((asRow(got) as Row)[0] as Uint8Array)
+      for (let at = 0; at < entries.length; at += ENTRY_WORDS) {
+        this.#filter.add(slot, entries[at] as number, entries[at + 1] as number)
+      }
     }
   }
 }

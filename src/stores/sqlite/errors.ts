@@ -62,6 +62,7 @@ const DAMAGED: Known = {
 const KNOWN: Readonly<Record<number, Known>> = {
   5: LOCKED,
   6: LOCKED,
+  15: LOCKED,
   8: {
     told: 'cannot be written',
     action: 'give this user the right to write the file and its directory, or mount them writable',

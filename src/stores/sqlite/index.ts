@@ -124,7 +124,7 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
       return await counted(() =>
         inTurn(async () => {
           // The desk has brought the file to its version before anything else writes to it.
-          await thread.call('check', null)
+          if (!own) await thread.call('check', null)
           const begun = begin(own, settings, busyMs)
           gate = begun.catch(() => undefined)
           own = await begun.finally(() => (gate = undefined))

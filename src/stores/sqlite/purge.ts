@@ -18,8 +18,7 @@ export function purge(connection: Connection, limit: number, auditMs: number, no
   const unlogged = dropPast(db, dropped)
   const ended = findEnded(db, limit, now)
   if (ended.length > 0) forget(db, ended, catalogue.lastId, now)
-  const gone = [...count(connection, ended, -1, 1), ...count(connection, unlogged, 0, -1)]
-  if (gone.length > 0) dropEmpty(db, gone)
+  reviewGenerations(connection, [...ended, ...unlogged])
   return { receipts: ended.length, events: dropped.length }
 }
 
@@ -81,35 +80,24 @@ function dropPast(db: Database, dropped: readonly Dropped[]): readonly number[] 
   return idsOf(rows(db.prepare(gone)).all(JSON.stringify([...receipts])))
 }
 
-/** Keeps the tallies of the generations that these ids are in. Gives those that hold no receipt any more. */
-function count(
-  { db, sql }: Connection,
-  ids: readonly number[],
-  live: number,
-  past: number,
-): readonly number[] {
-  if (ids.length === 0) return []
-  const gone: number[] = []
+/** A generation of which only the log is left leaves the filters; one of which nothing is left leaves the file. */
+function reviewGenerations({ db, sql }: Connection, ids: readonly number[]): void {
+  if (ids.length === 0) return
   for (const got of sql.generations.all()) {
-    const generation = toGeneration(asRow(got) as Row)
-    const tally = ids.filter((id) => id > generation.after && id <= generation.id).length
-    if (tally === 0) continue
-    const change = 'UPDATE ibid_generation SET live = live + ?, past = past + ? WHERE id = ?'
-    run(db, change, live * tally, past * tally, generation.id)
-    if (generation.live + live * tally === 0) gone.push(generation.id)
+    const { id, after, live } = toGeneration(asRow(got) as Row)
+    if (!ids.some((one) => one > after && one <= id)) continue
+    if (row(sql.anyReceipt, after, id)) continue
+    const logged = row(sql.anyPast, after, id) !== undefined
+    if (logged && !live) continue
+    if (logged) run(db, 'UPDATE ibid_generation SET live = 0 WHERE id = ?', id)
+    else drop(db, id)
+    run(db, 'UPDATE ibid_meta SET catalogue = catalogue + 1')
   }
-  return gone
 }
 
-/** A generation of which only the log is left leaves the filters; one of which nothing is left leaves the file. */
-function dropEmpty(db: Database, gone: readonly number[]): void {
-  const left = rows(db.prepare('SELECT past FROM ibid_generation WHERE id = ?'))
-  for (const id of new Set(gone)) {
-    if (row(left, id)?.[0] !== 0) continue
-    run(db, 'DELETE FROM ibid_run WHERE id >= ? AND id < ?', id * SLICES, (id + 1) * SLICES)
-    run(db, 'DELETE FROM ibid_generation WHERE id = ?', id)
-  }
-  run(db, 'UPDATE ibid_meta SET catalogue = catalogue + 1')
+function drop(db: Database, generation: number): void {
+  run(db, 'DELETE FROM ibid_run WHERE id >= ? AND id < ?', generation * SLICES, (generation + 1) * SLICES)
+  run(db, 'DELETE FROM ibid_generation WHERE id = ?', generation)
 }
 
 function run(db: Database, sql: string, ...values: Value[]): void {

@@ -1,7 +1,6 @@
 /**
  * scan: pages in the order of the ids, which no receipt ever changes. A page is read in slices of bounded length, so
- * that a search through millions of rows lets claims pass. States that few receipts are in, and what has ended,
- * are found by index.
+ * that a search through millions of rows lets claims pass. What is pending or unknown is found by index.
  */
 import type { ScanQuery } from '../../store.js'
 import { STATE } from './codes.js'
@@ -35,16 +34,13 @@ function isWanted(found: Row, { states, ended }: ScanQuery, now: number): boolea
   return inState && (ended !== true || (until !== null && until <= now))
 }
 
-/** Receipts end up succeeded or failed, and stay there: what is in neither state is little. */
-function isRare({ states, ended }: ScanQuery): boolean {
-  return (
-    ended === true || (states !== undefined && !states.includes('succeeded') && !states.includes('failed'))
-  )
+/** Nothing stays pending or unknown for long: what is in these states is little, however much there is in all. */
+function isRare({ states }: ScanQuery): boolean {
+  return states !== undefined && states.every((state) => state === 'pending' || state === 'unknown')
 }
 
 function byIndex({ db }: Connection, query: ScanQuery, after: number, now: number): ScanSlice {
-  const states = query.states ?? (Object.keys(STATE) as (keyof typeof STATE)[])
-  const { where, values } = conditions({ ...query, states }, now)
+  const { where, values } = conditions(query, now)
   const wanted = query.limit + 1
   const found = rows(
     db.prepare(

@@ -92,9 +92,8 @@ const MIGRATIONS: readonly string[] = [
     -- The last of its receipts: like that, no generation ever has the id of another.
     id INTEGER PRIMARY KEY,
     after INTEGER NOT NULL,
-    -- How many of its receipts are there, and how many are gone but still in the log.
-    live INTEGER NOT NULL,
-    past INTEGER NOT NULL
+    -- 0: its receipts are gone, and only the log still knows them.
+    live INTEGER NOT NULL
   );
   CREATE TABLE ibid_run (
     id INTEGER PRIMARY KEY,

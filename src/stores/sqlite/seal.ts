@@ -4,7 +4,8 @@
  * the log of these are gone.
  */
 import type { Catalogue } from './catalogue.js'
-import { ENTRY_BYTES, SLICES, sliceOf } from './generation.js'
+import { ENTRY_WORDS, SLICES, sliceOf, toBytes } from './generation.js'
+import { row } from './open.js'
 import type { Statements } from './statements.js'
 
 export function isDue({ lastId, tail }: Catalogue, size: number): boolean {
@@ -15,23 +16,26 @@ export function isDue({ lastId, tail }: Catalogue, size: number): boolean {
 export function seal(sql: Statements, { tail }: Catalogue, size: number): void {
   const after = tail.base
   const last = after + size
-  const counts = new Uint32Array(SLICES)
+  sql.sealMeta.get(last)
+  const live = row(sql.anyReceipt, after, last) !== undefined
+  if (!live && row(sql.anyPast, after, last) === undefined) return
+  sql.sealGeneration.get(last, after, live ? 1 : 0)
+  const ends = new Uint32Array(SLICES)
   tail.forEach((high, _low, id) => {
-    if (id <= last) counts[sliceOf(high)]!++
+    if (id <= last) ends[sliceOf(high)]! += ENTRY_WORDS
   })
-  const slices = Array.from(counts, (count) => Buffer.allocUnsafe(count * ENTRY_BYTES))
+  for (let slice = 1; slice < SLICES; slice++) ends[slice]! += ends[slice - 1]!
+  const entries = new Int32Array(ends[SLICES - 1]!)
+  const starts = Uint32Array.from(ends)
   tail.forEach((high, low, id) => {
     if (id > last) return
-    const slice = sliceOf(high)
-    const at = --counts[slice]! * ENTRY_BYTES
-    const bytes = slices[slice]!
-    bytes.writeInt32LE(high, at)
-    bytes.writeInt32LE(low, at + 4)
-    bytes.writeUInt32LE(id - after, at + 8)
+    const at = (starts[sliceOf(high)]! -= ENTRY_WORDS)
+    entries[at] = high
+    entries[at + 1] = low
+    entries[at + 2] = id - after
   })
-  sql.sealGeneration.get(after, last)
-  for (const [slice, bytes] of slices.entries()) {
-    if (bytes.length > 0) sql.sealRun.get(last * SLICES + slice, bytes)
+  for (let slice = 0; slice < SLICES; slice++) {
+    const slicing = entries.subarray(starts[slice], ends[slice])
+    if (slicing.length > 0) sql.sealRun.get(last * SLICES + slice, toBytes(slicing))
   }
-  sql.sealMeta.get(last)
 }

@@ -46,9 +46,9 @@ const SQL = {
   runs: 'SELECT entries FROM ibid_run WHERE id >= ? AND id < ?',
   run: 'SELECT entries FROM ibid_run WHERE id = ?',
   sealRun: 'INSERT OR FAIL INTO ibid_run (id, entries) VALUES (?, ?)',
-  sealGeneration: `INSERT INTO ibid_generation (after, id, live, past) VALUES (?1, ?2,
-    (SELECT count(*) FROM ibid_receipt WHERE id > ?1 AND id <= ?2),
-    (SELECT count(*) FROM ibid_past WHERE id > ?1 AND id <= ?2))`,
+  anyReceipt: 'SELECT 1 FROM ibid_receipt WHERE id > ? AND id <= ? LIMIT 1',
+  anyPast: 'SELECT 1 FROM ibid_past WHERE id > ? AND id <= ? LIMIT 1',
+  sealGeneration: 'INSERT OR FAIL INTO ibid_generation (id, after, live) VALUES (?, ?, ?)',
   sealMeta: 'UPDATE ibid_meta SET catalogue = catalogue + 1, sealed_to = ?',
 
   claim: `INSERT OR FAIL INTO ibid_receipt (${[...CHANGED, 'id', 'tenant', 'scope', 'key'].join(', ')})
