@@ -1,7 +1,7 @@
 /**
- * `openStore`: a store from a URL, as it stands in a configuration file or behind --store. The
- * client library of a store is loaded only when a URL asks for it. A URL can hold a password, so no error ever repeats one:
- * errors name the scheme and the field that is wrong.
+ * `openStore`: a store from a URL, as it stands in a configuration file or behind --store. The client library of a
+ * store is loaded only when a URL asks for it. A URL can hold a password, so no error ever repeats one: errors name
+ * the scheme and the field that is wrong.
  */
 import { createRequire } from 'node:module'
 import { IbidError, invalidIntent } from '../core/errors.js'

@@ -17,7 +17,7 @@ it.each<[Duration, number]>([
   expect(toMs(written, 'window')).toBe(ms)
 })
 
-it('seconds and milliseconds are never mixed: a number is milliseconds, a unit says its own (powertools-java#1281, -python#4759) [R11]', () => {
+it('seconds and milliseconds are never mixed: a unit says its own (powertools-java#1281) [R11]', () => {
   expect(toMs(30, 'lease')).toBe(30)
   expect(toMs('30s', 'lease')).toBe(1_000 * toMs('30ms', 'lease'))
 })

@@ -114,7 +114,7 @@ test('[R12] a store that fails while a slept-over lease is asked about: a struct
   expect(runs).toBe(0)
 })
 
-test('[R2] there is no read before the claim: the first thing a call asks of the store is the claim itself', async () => {
+test('[R2] there is no read before the claim: the first thing asked of the store is the claim itself', async () => {
   const on = bench()
   const ibid = on.open()
   await ibid.once(INTENT, () => 1)

@@ -108,7 +108,7 @@ test('[R11] the audit log is kept for its own window', async () => {
   expect(await ibid.history(WHERE)).toEqual([])
 })
 
-test('[R8] the epoch of a key never goes backwards: releases, takeovers, expiry, a clock that was set back', async () => {
+test('[R8] the epoch of a key never goes backwards: releases, takeovers, expiry, a clock set back', async () => {
   const on = bench()
   const ibid = on.open({ cache: false })
   const epochs: number[] = []

@@ -34,7 +34,7 @@ test('[R55] a warning does not stop the work', async () => {
   expect((await ibid.once(INTENT, () => 'works')).value).toBe('works')
 })
 
-test('[R12, R55] a store that cannot be asked yet is asked again by the next call, and nothing runs before', async () => {
+test('[R12, R55] a store that cannot be asked yet is asked again by the next call; nothing runs before', async () => {
   const on = bench()
   const ibid = on.open()
   on.tap.failBefore('check')
@@ -72,7 +72,7 @@ test('close waits for what is running, and refuses what comes after', async () =
   await ibid.close()
 })
 
-test('[R12] close while a claim is on its way: its effect runs and is recorded before the store is closed', async () => {
+test('[R12] close while a claim is on its way: its effect is run and recorded before the store closes', async () => {
   const on = bench()
   const ibid = on.open()
   await ibid.once({ ...INTENT, key: 'warm' }, () => 0)

@@ -50,7 +50,7 @@ test('[R14] a lapsed receipt under hold is held, and can be resolved before anyb
   expect((await ibid.once(INTENT, () => 'no')).value).toBe(1)
 })
 
-test('[R8, R14] only a held receipt can be resolved: a settled one never changes, a running one is not touched', async () => {
+test('[R8, R14] only a held receipt can be resolved: not a settled one, not a running one', async () => {
   const on = bench()
   const ibid = on.open()
   const missing = await failure(ibid.resolve(WHERE, { as: 'released' }, ADA))

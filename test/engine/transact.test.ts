@@ -58,7 +58,7 @@ test.each([
   expect((await ibid.get(WHERE))?.state).toBe(state)
 })
 
-test('[R7, R10] a transaction that was left behind did nothing: the next caller runs, and nothing is held', async () => {
+test('[R7, R10] a transaction that was left behind did nothing: the next one runs, and nothing is held', async () => {
   const on = bench()
   const victim = on.worker()
   const end = new EventEmitter()

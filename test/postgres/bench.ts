@@ -1,4 +1,4 @@
-/** What the tests of the Postgres store share: a server of their own, schemas that nobody else has, and SQL on the side. */
+/** What the tests of the Postgres store share: a server, schemas that nobody else has, and SQL on the side. */
 import { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../scripts/servers/postgres.mjs'

@@ -136,7 +136,7 @@ test('[R5, R7] an expired lease repeated a write that was committed', async () =
   expect(runs).toBe(1)
 })
 
-test('[R7, R61] the answer to the committed write was lost, and the lease lapsed: it is not written again', async () => {
+test('[R7, R61] the answer to the write was lost, and the lease lapsed: it is not written again', async () => {
   const on = bench()
   const worker = on.worker()
   let runs = 0

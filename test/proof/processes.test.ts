@@ -92,7 +92,7 @@ test('[R60, R61] a retry storm: every caller again and again, at once, still one
   expect(effects.all()).toHaveLength(10)
 })
 
-test('[R8, R61] a worker stopped past its lease and taken over changes nothing, and its caller gets LEASE_LOST', async () => {
+test('[R8, R61] a worker stopped past its lease and taken over changes nothing: LEASE_LOST', async () => {
   const [zombie, other] = (await start(2)) as [Child, Child]
   const policy: Policy = { lease: 400, recovery: 'retry' }
   const begun = await zombie.call<{ attempt: number; epoch: number }>('begin', { key: 'z', policy })
@@ -114,7 +114,7 @@ test('[R8, R61] a worker stopped past its lease and taken over changes nothing, 
   expect(names.filter((name) => name !== 'renewed').slice(0, 3)).toEqual(['claimed', 'takeover', 'settled'])
 })
 
-test('[R7, R8] a worker stopped past its lease under hold: held at once for everybody, and nothing runs twice', async () => {
+test('[R7, R8] a worker stopped past its lease under hold: held for everybody, and run once', async () => {
   const [zombie, other] = (await start(2)) as [Child, Child]
   const policy: Policy = { lease: 300, recovery: 'hold' }
   await zombie.call('begin', { key: 'h', policy })

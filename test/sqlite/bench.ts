@@ -1,4 +1,4 @@
-/** What the tests of the SQLite store share: a directory that is removed, stores that are closed, a look at the file. */
+/** What the tests of the SQLite store share: a folder that is removed, stores that are closed, a look at the file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

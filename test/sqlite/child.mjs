@@ -1,4 +1,4 @@
-/** A process of its own on the file of a test: `node child.mjs <mode> <file> <options>`. Tells what it did in JSON lines. */
+/** A process of its own on the file of a test: `node child.mjs <mode> <file> <options>`. Answers in JSON lines. */
 import { writeSync } from 'node:fs'
 import { sqliteStore } from '../../dist/stores/sqlite/index.js'
 

@@ -7,7 +7,7 @@ import type { Terms } from './options.js'
 import { ownPools } from './own-pools.js'
 import { asPool, asPostgresJs, type PgPoolConfig, type PostgresConnection } from './shapes.js'
 
-/** The server has a limit on each statement; a server that hangs has none, so the client has one too, a little later. */
+/** The server has a limit on each statement; one that hangs has none, so the client has one too, a little later. */
 const GRACE_MS = 2_000
 
 export function connect(connection: PostgresConnection, terms: Terms): Driver {

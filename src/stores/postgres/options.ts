@@ -17,13 +17,13 @@ export interface PostgresOptions {
   readonly migrate?: boolean
   /** Named risks that `check` then only warns of. */
   readonly accept?: readonly PostgresRisk[]
-  /** Connections that are opened at most, from a URL or a configuration; transactions have as many of their own. Default 10. */
+  /** The most connections, from a URL or a configuration; transactions have as many of their own. Default 10. */
   readonly maxConnections?: number
   /** Default 5 s. */
   readonly connectTimeoutMs?: number
   /** How long the server may work on one statement of the store. Default 10 s; the client gives up 2 s later. */
   readonly statementTimeoutMs?: number
-  /** How long a batch waits for a row that somebody else has locked before the others go on without it. Default 200 ms. */
+  /** How long a batch waits for a row that somebody has locked before the others go on without it. Default 200 ms. */
   readonly lockTimeoutMs?: number
   /** How long a transaction of `transact` may stand idle before the server ends it. Default 60 s. */
   readonly idleInTransactionMs?: number

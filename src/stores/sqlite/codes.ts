@@ -1,4 +1,4 @@
-/** Names as the file keeps them: small numbers that never change their meaning, whatever order the core lists them in. */
+/** Names as the file keeps them: small numbers that never change their meaning, whatever the order in the core. */
 import type { AuditName } from '../../core/audit.js'
 import type { Recovery, State } from '../../core/receipt.js'
 
