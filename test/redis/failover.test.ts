@@ -3,6 +3,7 @@
  * And what waiting for replicas gives: nothing is acknowledged that only the primary has.
  */
 import net from 'node:net'
+import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type RedisServer, startRedis } from '../../scripts/servers/redis.mjs'
 import type { Receipt } from '../../src/core/receipt.js'
@@ -32,18 +33,24 @@ async function pair(options: RedisStoreOptions) {
 /** What a network between primary and replica is: what was sent may be on its way, and then be lost. */
 async function startLine(to: number) {
   const sockets: net.Socket[] = []
-  const server = net.createServer((replica) => {
-    const upstream = net.connect(to, '127.0.0.1')
-    sockets.push(replica, upstream)
-    for (const socket of [replica, upstream]) socket.on('error', () => {})
-    replica.pipe(upstream)
-    upstream.pipe(replica)
+  let port = to
+  const server = net.createServer((near) => {
+    const far = net.connect(port, '127.0.0.1')
+    sockets.push(near, far)
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.pipe(far)
+    far.pipe(near)
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as net.AddressInfo).port,
     hold() {
       for (const socket of sockets) socket.unpipe().pause()
+    },
+    /** What is connected is cut off; what connects next gets to another server. */
+    redirect(other: number) {
+      port = other
+      for (const socket of sockets) socket.destroy()
     },
     cut() {
       for (const socket of sockets) socket.destroy()
@@ -100,13 +107,24 @@ describe('a failover to a replica that was behind', () => {
     expect((await after.get([acknowledged])).receipts).toMatchObject([{ token: acknowledged.token }])
   })
 
-  it('does not take the word of a new connection for what an old one wrote', async () => {
-    const { store, line } = await pair({ wait: { replicas: 1, timeoutMs: 5_000 } })
+  it('does not take the word of a new primary for what the old one wrote', async () => {
+    const { line } = await pair({})
+    const other = await startRedis()
+    ends.push(() => other.stop())
+    await other.replica()
+    const way = await startLine(primary.port)
+    // This client sends WAIT again on the connection that it makes next, wherever that leads.
+    const client = new Redis(way.port)
+    ends.push(async () => {
+      client.disconnect()
+      way.cut()
+    })
+    const store = redisStore(client, { prefix: 'failover', wait: { replicas: 1, timeoutMs: 5_000 } })
     await put(store)
     line.hold()
     const claim = store.claim([draft()]).catch((error: unknown) => error)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    await primary.cli('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    expect(await claim).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    way.redirect(other.port)
+    expect(await claim).toMatchObject({ message: expect.stringContaining('while waiting for replicas') })
   })
 })

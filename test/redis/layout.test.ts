@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
+import { DUE } from '../../src/stores/redis/scripts.js'
 import { change, draft, HOUR_MS, put, putAs, SHORT_MS } from '../../src/testing/store/drafts.js'
 import { pages } from '../../src/testing/store/scan.js'
 import { withRedis } from './bench.js'
@@ -109,6 +110,12 @@ describe('indexes', () => {
     await new Promise((resolve) => setTimeout(resolve, SHORT_MS))
     await store.purge(10, 0)
     expect(await pages(store, { states: ['pending'] }, 10)).toEqual([receipt])
+    // Written after the indexes were brought up to date, and already old enough to be dropped.
+    const late = await put(store)
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS))
+    const keys = ['ends', 'journal', 'indexed'].map((name) => `{${bench.prefix}:0}${name}`)
+    await bench.server.cli('EVAL', DUE.text, 3, ...keys, 10, 10, 0)
+    expect((await pages(store, { states: ['pending'] }, 10)).map(({ key }) => key)).toContain(late.key)
   })
 })
 

@@ -105,7 +105,7 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
         `written, but only ${Number(answered)} of ${wait.replicas} replicas had it within ${wait.timeoutMs} ms`,
       )
     }
-    // A new connection has nothing to wait for, and says at once that all replicas have it.
+    // A new connection may lead to another primary, whose replicas have never heard of this write.
     if (driver.losses() !== lossesBefore)
       throw unavailable('the connection was lost while waiting for replicas')
   }
