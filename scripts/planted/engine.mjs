@@ -7,6 +7,11 @@ const at = (file, defects) =>
 export const engine = [
   ...at('acquire.ts', [
     {
+      name: 'leases are judged by the local clock',
+      find: 'judge(room, call, claiming, claimed.found, claimed.now)',
+      put: 'judge(room, call, claiming, claimed.found, Date.now())',
+    },
+    {
       name: 'a takeover does not compare the end of the lease: a renewed one is stolen',
       find: '  const { first } = claiming\n  const expect = { token: found.token, state: found.state, until: found.until }',
       put: '  const { first } = claiming\n  const expect = { token: found.token, state: found.state }',

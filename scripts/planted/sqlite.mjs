@@ -1,2 +1,96 @@
 /** Defects in the embedded store. */
-export const sqlite = []
+const TESTS = ['test/stores/sqlite.test.ts', 'test/sqlite']
+
+const at = (file, defects) =>
+  defects.map((defect) => ({ file: `src/stores/sqlite/${file}`, tests: TESTS, ...defect }))
+
+export const sqlite = [
+  ...at('statements.ts', [
+    {
+      name: 'SQLite: a settlement does not compare the token',
+      find: 'WHERE id = ? AND token = ? AND state = ?',
+      put: 'WHERE id = ? AND (token = ? OR 1) AND state = ?',
+    },
+    {
+      name: 'SQLite: a settlement does not compare the state',
+      find: 'WHERE id = ? AND token = ? AND state = ?',
+      put: 'WHERE id = ? AND token = ? AND (state = ? OR 1)',
+    },
+  ]),
+  ...at('swap.ts', [
+    {
+      name: 'SQLite: a takeover does not compare the end of the lease',
+      find: '(expect.until === undefined || until === expect.until)',
+      put: 'true',
+    },
+    {
+      name: 'SQLite: a new epoch may be below the last one',
+      find: 'const receipt = stamp(next, now, before.epoch)',
+      put: 'const receipt = stamp(next, now, 0)',
+    },
+  ]),
+  ...at('claim.ts', [
+    {
+      name: 'SQLite: a claim does not look whether the address is taken',
+      find: '  if (found) return found\n',
+      put: '',
+    },
+    {
+      name: 'SQLite: epochs forget what was purged',
+      find: 'stamp(draft, now, catalogue.floorEpoch)',
+      put: 'stamp(draft, now, 0)',
+    },
+  ]),
+  ...at('catalogue.ts', [
+    {
+      name: 'SQLite: what other processes wrote is not read',
+      find: 'if (dataVersion === this.#dataVersion) return\n',
+      put: 'if (this.#dataVersion !== -1) return\n',
+    },
+    {
+      name: 'SQLite: sealed generations are not looked at',
+      find: '    this.#filter.find(high, low, named)\n',
+      put: '',
+    },
+  ]),
+  ...at('connection.ts', [
+    {
+      name: 'SQLite: a write is acknowledged and not committed',
+      find: '    sql.commit.get()\n',
+      put: '    sql.rollback.get()\n',
+    },
+  ]),
+  ...at('purge.ts', [
+    {
+      name: 'SQLite: purge forgets what is still running',
+      find: 'const FORGETTABLE = [STATE.released, STATE.succeeded, STATE.failed]',
+      put: 'const FORGETTABLE = [STATE.released, STATE.succeeded, STATE.failed, STATE.pending]',
+    },
+  ]),
+  ...at('schema.ts', [
+    {
+      name: 'SQLite: a change leaves no audit event',
+      find: '  CREATE TRIGGER ibid_swapped AFTER UPDATE ON ibid_receipt BEGIN ${NOTE} END;\n',
+      put: '',
+    },
+    {
+      name: 'SQLite: a file of a newer release is written to',
+      find: '  if (version <= SCHEMA_VERSION) return\n',
+      put: '  if (version >= 0) return\n',
+    },
+  ]),
+  ...at('transact.ts', [
+    {
+      name: 'SQLite: a transaction that failed is committed',
+      find: '    rollBack(own.sql)\n    throw broken ?? error',
+      put: '    own.sql.commit.get()\n    throw broken ?? error',
+    },
+  ]),
+  ...at('open.ts', [
+    {
+      name: 'SQLite: a commit does not wait for the disk',
+      find: "db.exec('PRAGMA synchronous = FULL')",
+      put: "db.exec('PRAGMA synchronous = OFF')",
+    },
+  ]),
+]
