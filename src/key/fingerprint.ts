@@ -8,7 +8,7 @@ import { type Identity, readIdentity } from './identity.js'
 import { startWalk } from './walk.js'
 import { writeText } from './writer.js'
 
-export const FINGERPRINT_VERSION = '1'
+const FINGERPRINT_VERSION = '1'
 
 export function fingerprint(payload: unknown, identity?: Identity): string {
   return fingerprintOfText(identityText(payload, identity))

@@ -19,7 +19,7 @@ let lastMs = 0
 let order = 0
 
 /** A place in the log after every earlier one of this process and this millisecond. */
-export function placeAt(atMs: number): string {
+function placeAt(atMs: number): string {
   const wholeMs = Math.floor(atMs)
   order = wholeMs === lastMs ? order + 1 : 0
   lastMs = wholeMs

@@ -22,7 +22,7 @@ export async function record(connection: Connection, events: readonly AuditEvent
   )
 }
 
-export async function writeAll(connection: Connection, requests: readonly WriteRequest[]): Promise<void> {
+async function writeAll(connection: Connection, requests: readonly WriteRequest[]): Promise<void> {
   const { table, timeoutMs } = connection
   const stopMs = performance.now() + timeoutMs * Math.ceil(requests.length / MOST_WRITES)
   let waiting = requests

@@ -11,7 +11,7 @@ export interface Migration {
   readonly sql: string
 }
 
-export const DEFAULT_SCHEMA = 'ibid'
+const DEFAULT_SCHEMA = 'ibid'
 
 /** Every step from an empty database to the newest schema, in order. Each is one transaction. */
 export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
