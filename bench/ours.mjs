@@ -4,7 +4,7 @@ import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT } from './workloa
 
 const POLICY = { window: '7d' }
 
-export function openIbid(store, cache) {
+function openIbid(store, cache) {
   return createIbid({ store, tenant: TENANT, housekeeping: false, ...(cache === undefined ? {} : { cache }) })
 }
 
