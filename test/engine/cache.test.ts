@@ -85,6 +85,18 @@ test('[R4, R13] the payload is compared on a hit too', async () => {
   expect(same.value).toBe('first')
 })
 
+test('[R4, R23] the same payload, read by another identity, is not taken for the same on the fast path', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const intent = { ...INTENT, identity: { ignore: ['reason'] }, payload: { amount: 1, reason: 'a' } }
+  await ibid.once(intent, () => 'first')
+  expect((await ibid.once(intent, () => 'no')).value).toBe('first')
+  const { identity: _identity, ...whole } = intent
+  expect((await failure(ibid.once(whole, () => 'no').then(fail))).code).toBe('KEY_REUSED')
+  const other = { ...intent, payload: { amount: 1, reason: 'b' } }
+  expect((await ibid.once(other, () => 'no')).value).toBe('first')
+})
+
 test('[R4, R22] a payload with a member __proto__ is not taken for another one on the fast path', async () => {
   const on = bench()
   const ibid = on.open()

@@ -1,5 +1,7 @@
 /** Claims over a store that loses answers or does not answer: nothing runs without one, and nothing is left held. */
 import { expect, test } from 'vitest'
+import { ownerDraft } from '../../src/core/drafts.js'
+import type { Receipt } from '../../src/core/receipt.js'
 import { bench, INTENT, leaveBehind, seen, turn, WHERE } from './bench.js'
 
 test('[R2, R61] a claim whose answer was lost runs once, and is not held', async () => {
@@ -82,6 +84,24 @@ test('[R7, R61] a takeover whose answer was lost runs once', async () => {
   await on.time.pass(1_000)
   expect(second.now).toMatchObject({ state: 'done', value: { value: 1, receipt: { attempt: 2 } } })
   expect(runs).toBe(1)
+})
+
+test('[R8] a takeover that meets a renewal: the lease is alive again, and stays with its owner', async () => {
+  const on = bench()
+  await leaveBehind(on, { lease: '1s', recovery: 'retry' })
+  await on.time.pass(1_000)
+  const door = on.tap.hold('swap')
+  let runs = 0
+  const second = seen(on.open().once(INTENT, () => ++runs, { recovery: 'retry', wait: 0 }))
+  await turn()
+  expect(door.waiting).toBe(1)
+  const mine = (await on.inner.get([WHERE])).receipts[0] as Receipt
+  const next = ownerDraft(mine, 'renew', null)
+  await on.inner.swap([{ expect: { token: mine.token, state: mine.state }, next }])
+  door.let()
+  await on.time.pass(1)
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'RETRY_IN_FLIGHT' } })
+  expect(runs).toBe(0)
 })
 
 test('[R12] a store that answers claims and refuses every change is unavailable, not asked for ever', async () => {

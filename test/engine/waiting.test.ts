@@ -94,13 +94,24 @@ test('[R6] a change told of while a look is on its way is not missed', async () 
   const work = manual()
   void on.open().once(INTENT, work.effect)
   await turn()
-  const second = seen(on.open().once(INTENT, work.effect, { wait: '1h' }))
-  await turn()
-  const door = on.tap.hold('get')
+  const answers: (() => void)[] = []
+  const { get } = on.store
+  const slow = {
+    ...on.store,
+    async get(addresses: Parameters<typeof get>[0]) {
+      const looked = await get(addresses)
+      await new Promise<void>((resolve) => void answers.push(resolve))
+      return looked
+    },
+  }
+  const second = seen(on.open({ store: slow }).once(INTENT, work.effect, { wait: '1h' }))
   await on.time.pass(4)
-  expect(door.waiting).toBe(1)
+  expect(answers).toHaveLength(1)
+  // The look saw it running; before it could say so, the attempt settled.
   await work.succeed('seen')
-  door.let()
+  answers[0]?.()
+  await turn()
+  answers[1]?.()
   await turn()
   expect(second.now).toMatchObject({ state: 'done', value: { value: 'seen' } })
 })
