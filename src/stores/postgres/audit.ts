@@ -9,7 +9,8 @@ import type { AuditPage, AuditQuery } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { replica } from './errors.js'
-import { eventColumns, eventOf, type Row } from './rows.js'
+import { eventColumns } from './columns.js'
+import { eventOf, type Row } from './rows.js'
 
 const LONGEST_WAIT_MS = 1_000
 const MOST_LOOKED_AT = 100_000

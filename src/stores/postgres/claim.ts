@@ -8,7 +8,8 @@ import type { Claimed } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
 import { tooBusy, wasLocked } from './errors.js'
-import { draftColumns, type Placed, receiptOf, type Row } from './rows.js'
+import { draftColumns, type Placed } from './columns.js'
+import { receiptOf, type Row } from './rows.js'
 
 interface Wanted extends Placed<Draft> {
   readonly at: number

@@ -2,12 +2,12 @@
  * Where an address is looked up: half a SHA-256, as a uuid. Nobody can send two addresses that share one; should it
  * happen all the same, the rows are told apart by the address itself, and the second is refused.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { IbidError } from '../../core/errors.js'
 import { type Address, addressId } from '../../core/receipt.js'
 
 export function digestOf(address: Address): string {
-  return createHash('sha256').update(addressId(address)).digest('hex').slice(0, 32)
+  return hash('sha256', addressId(address), 'hex').slice(0, 32)
 }
 
 export function mustBe(found: Address, wanted: Address): void {

@@ -2,6 +2,7 @@
  * The driver for `pg`: over a pool that is given, or over pools of our own. A connection whose answer did not come
  * is thrown away, never used again: what comes back on it later would be somebody else's answer.
  */
+import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
 import { brokeConnection, notReplicated } from './errors.js'
 import { listenOn } from './listen.js'
@@ -88,7 +89,7 @@ export function pgDriver(source: PgSource): Driver {
 function sessionOf(client: PgClient, answerMs: number): Session {
   return {
     async run({ name, text }: Statement, params) {
-      const values = [...params]
+      const values = params.map(asBinary)
       let warned = false
       const onNotice = ({ code }: { readonly code?: string }): void => {
         warned ||= code === WARNING

@@ -2,6 +2,7 @@
  * The driver for a client of `postgres` (postgres.js). The client stays its owner's: its connections are not closed
  * and keep their settings, and its own reconnecting and listening are used as they are.
  */
+import { asText } from './arrays.js'
 import type { Driver, Session } from './driver.js'
 import { timedOut } from './errors.js'
 import type { PostgresJs, PostgresJsTransaction } from './shapes.js'
@@ -18,7 +19,8 @@ export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
 
   function sessionOf(on: PostgresJsTransaction): Session {
     return {
-      run: async ({ text }, params) => await inTime(on.unsafe(text, [...params], { prepare: true }).values()),
+      run: async ({ text }, params) =>
+        await inTime(on.unsafe(text, params.map(asText), { prepare: true }).values()),
     }
   }
 

@@ -4,14 +4,18 @@ import type { Looked, ScanPage, ScanQuery } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
 import { replica } from './errors.js'
-import { plain, quoted, receiptOf, type Row } from './rows.js'
+import { ArrayParam } from './arrays.js'
+import { receiptOf, type Row } from './rows.js'
 import { quoteName } from './schema.js'
 import { receiptColumns } from './statements.js'
 
 export async function get(desk: Desk, addresses: readonly Address[]): Promise<Looked> {
   const rows = await send(desk.driver, desk.sql.get, [
-    plain(addresses.map(digestOf)),
-    quoted(addresses.map(({ tenant }) => tenant)),
+    new ArrayParam('uuid', addresses.map(digestOf)),
+    new ArrayParam(
+      'text',
+      addresses.map(({ tenant }) => tenant),
+    ),
   ])
   const [head] = rows as [Row]
   if (head[1] !== false) throw replica()
@@ -58,7 +62,7 @@ function scanStatement(
   if (tenant !== undefined && scope !== undefined && key !== undefined) {
     where.push(`r.digest = ${param(digestOf({ tenant, scope, key }))}::uuid`)
   }
-  if (states) where.push(`r.state = any(${param(plain(states))}::text[])`)
+  if (states) where.push(`r.state = any(${param(new ArrayParam('text', states))}::text[])`)
   if (query.ended === true) where.push('r.until <= (select now from clock)')
   if (query.cursor !== undefined) {
     const [after, digest] = JSON.parse(query.cursor) as [string, string]

@@ -1,7 +1,7 @@
 /**
- * The statements, named after the verb they do. Batches come as arrays, one per column, sorted by digest; a column
- * that is null throughout is sent as an empty array, which `unnest` fills up with nulls. The clock is read once per
- * statement, never `now()`, which stands still in a transaction. Numbers are answered as float8: exact up to 2^53.
+ * The statements, named after the verb they do. Batches come as columns, sorted by digest: see columns.ts. The clock
+ * is read once per statement, never `now()`, which stands still in a transaction. Numbers are answered as float8:
+ * exact up to 2^53.
  */
 import { createHash } from 'node:crypto'
 import { quoteName } from './schema.js'
@@ -30,11 +30,14 @@ export function receiptColumns(r: string): string {
 const EVENT_COLUMNS = `e.id::float8, e.tenant, e.scope, e.key, e.event, e."by", e.why, e.at::float8, e.state,
   e.epoch::float8, e.attempt, e.fingerprint, e.count`
 
-/** In the order of `draftColumns` in rows.ts. */
-const DRAFT = `$1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::int[],
-    $10::text[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::bigint[], $16::bigint[]`
-const DRAFT_NAMES = `digest, tenant, scope, key, fingerprint, state, token, attempt, max_attempts, recovery, lease_ms,
-    window_ms, outcome, epoch, created_at, for_ms`
+/** In the order of `draftColumns`, `swapColumns` and `eventColumns` in columns.ts. */
+const DRAFT = `digest uuid, tenant text, scope text, key text, fingerprint text, state text, token text, attempt int,
+  max_attempts int, recovery text, lease_ms bigint, window_ms bigint, outcome text, epoch bigint, created_at bigint,
+  for_ms bigint`
+const SWAP = `${DRAFT}, event text, "by" text, why text, expect_token text, expect_state text, compare_until text,
+  expect_until bigint`
+const EVENT = `digest uuid, epoch bigint, attempt int, count int, tenant text, scope text, key text, event text,
+  state text, fingerprint text, "by" text, why text`
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
 const DATABASE = '(select oid from pg_database where datname = current_database())'
@@ -48,8 +51,7 @@ export function statements(schema: string) {
   const regclass = (table: string): string => `${text(table)}::regclass`
   const swap = (locked: boolean): string => `with ${CLOCK},
 wanted as materialized (
-  select * from unnest(${DRAFT}, $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::boolean[],
-    $23::bigint[]) with ordinality as w (${DRAFT_NAMES}, event, "by", why, expect_token, expect_state, compare_until, expect_until, ord)),
+  ${batch(SWAP)}),
 ${locked ? LOCKED(s) : ''}
 changed as (
   update ${s}.receipts r set
@@ -90,7 +92,7 @@ from changed`
       `with ${CLOCK},
 m as materialized (select greatest(c.micros, epoch_floor + 1, frontier + 1) as epoch from ${s}.meta, clock c),
 wanted as materialized (
-  select w.*, r.* from unnest(${DRAFT}) with ordinality as w (${DRAFT_NAMES}, ord)
+  select w.*, r.* from (${batch(DRAFT)}) w
   left join lateral (
     select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
     where r.tenant = w.tenant and r.digest = w.digest limit 1
@@ -208,10 +210,7 @@ select count(*)::int from visited`,
 insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint, "by", why)
 select w.digest, c.now, w.epoch, w.attempt, w.count, w.tenant, w.scope, w.key, w.event, w.state, w.fingerprint,
   w."by", w.why
-from unnest($1::uuid[], $2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[],
-  $9::text[], $10::text[], $11::text[], $12::text[])
-  with ordinality as w (digest, epoch, attempt, count, tenant, scope, key, event, state, fingerprint, "by", why, ord),
-  clock c
+from (${batch(EVENT)}) w, clock c
 order by w.ord`,
     ),
 
@@ -253,6 +252,19 @@ order by e.id limit $6`,
   }
 }
 
+/** The rows of a batch that was sent as columns: where a column came as one value, that one is everybody's. */
+function batch(columns: string): string {
+  const all = columns.split(',').map((column) => column.trim().split(' ') as [string, string])
+  const param = (i: number): string => `$${i + 1}::${(all[i] as [string, string])[1]}[]`
+  const names = all.map(([name], i) =>
+    i === 0
+      ? name
+      : `coalesce(${name}, case cardinality(${param(i)}) when 1 then (${param(i)})[1] end) as ${name}`,
+  )
+  return `select ${names.join(', ')}, ord
+  from unnest(${all.map((_, i) => param(i)).join(', ')}) with ordinality as sent (${all.map(([name]) => name).join(', ')}, ord)`
+}
+
 function named(verb: string, text: string): Statement {
   return { name: `ibid_${verb}_${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
@@ -260,7 +272,7 @@ function named(verb: string, text: string): Statement {
 function asExpected(r: string): string {
   return `${r}.tenant = w.tenant and ${r}.digest = w.digest and ${r}.scope = w.scope and ${r}.key = w.key
     and ${r}.token = w.expect_token and ${r}.state = w.expect_state
-    and (w.compare_until is not true or ${r}.until is not distinct from w.expect_until)`
+    and (w.compare_until is null or ${r}.until is not distinct from w.expect_until)`
 }
 
 const LOCKED = (s: string): string => `looked as materialized (

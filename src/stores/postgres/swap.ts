@@ -9,7 +9,8 @@ import { byDigest } from './claim.js'
 import { type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { locked, wasLocked } from './errors.js'
-import { type Placed, type Row, swapColumns } from './rows.js'
+import { type Placed, swapColumns } from './columns.js'
+import type { Row } from './rows.js'
 
 interface Change extends Placed<Swap> {
   readonly at: number

@@ -4,10 +4,12 @@
  * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
  */
 import type { Swap, Swapped } from '../../store.js'
+import { asText } from './arrays.js'
 import type { Desk } from './desk.js'
 import { digestOf } from './digest.js'
 import type { Session } from './driver.js'
-import { type Row, swapColumns } from './rows.js'
+import { swapColumns } from './columns.js'
+import type { Row } from './rows.js'
 import { readSwapped } from './swap.js'
 
 /** Where a caller's writes go. `client` is the library's own: a client of pg, a `sql` of postgres.js, or yours. */
@@ -72,7 +74,9 @@ function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap)
 function sessionOf(executor: PostgresExecutor): Session {
   return {
     async run({ text }, params) {
-      const rows = rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[]
+      const rows = rowsOf(await executor.query(text, params.map(asText))) as readonly Readonly<
+        Record<string, unknown>
+      >[]
       return rows.map((row) => [row['now'], row['done'], row['which'], row['epochs'], row['busy']])
     },
   }
