@@ -21,5 +21,6 @@ export interface RedisStartOptions {
   readonly settings?: Readonly<Record<string, string | number>>
 }
 
+export function freePort(): Promise<number>
 export function startRedis(options?: RedisStartOptions): Promise<RedisServer>
 export function startRedisCluster(options?: RedisStartOptions): Promise<RedisCluster>

@@ -9,6 +9,8 @@ import { promisify } from 'node:util'
 import { ensureDebian } from './debian.mjs'
 import { freePort, removeFolder, startProcess, temporaryFolder, untilReady } from './process.mjs'
 
+export { freePort } from './process.mjs'
+
 const SERVER = '/usr/bin/redis-server'
 const CLI = '/usr/bin/redis-cli'
 const run = promisify(execFile)

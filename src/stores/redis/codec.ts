@@ -29,26 +29,32 @@ const NEW_EPOCH = '-'.repeat(16)
 /** Where the stamps end and the token begins. */
 const HEAD = 56
 
-/** What the claim script takes per receipt: state, stamps and duration; its four lines; its event. */
-export function draftArgs(draft: Draft, args: string[]): void {
+/** Adds what the claim script takes of a receipt. */
+export function writeDraft(draft: Draft, batch: string[]): void {
   const { state, epoch, createdAt, forMs, token, outcome, audit } = draft
-  const subject = subjectLine(draft)
-  args.push(
-    LETTERS[state] + epochText(epoch) + instantText(createdAt) + (forMs === null ? '' : forMs),
-    `${JSON.stringify(token)}\n${subject}\n${termsLine(draft)}\n${outcome ?? ''}`,
-    `${subject}\n${noteLine(audit, state, 1)}`,
+  batch.push(
+    LETTERS[state],
+    epochText(epoch),
+    instantText(createdAt),
+    forMs === null ? '' : String(forMs),
+    outcome === null ? ',0\n' : `,${Buffer.byteLength(outcome)}\n`,
+    JSON.stringify(token),
+    termsLine(draft),
+    subjectLine(draft),
+    noteLine(audit, state, 1),
   )
+  if (outcome !== null) batch.push(outcome)
 }
 
-/** What the swap script takes per receipt: the state, and `until` where it counts; the token; then the draft. */
-export function swapArgs({ expect, next }: Swap, args: string[]): void {
+/** Adds what the swap script takes of a change. */
+export function writeSwap({ expect, next }: Swap, batch: string[]): void {
   const { token, state, until } = expect
-  args.push(LETTERS[state] + (until === undefined ? '' : instantText(until)), `${JSON.stringify(token)}\n`)
-  draftArgs(next, args)
+  batch.push(LETTERS[state], until === undefined ? '' : instantText(until), JSON.stringify(token), '\n')
+  writeDraft(next, batch)
 }
 
 export function eventArgs(event: AuditEvent, args: string[]): void {
-  args.push(epochText(event.epoch), `${subjectLine(event)}\n${noteLine(event, event.state, event.count)}`)
+  args.push(epochText(event.epoch), subjectLine(event) + noteLine(event, event.state, event.count))
 }
 
 export const EXPIRED_NOTE = noteLine({ event: 'expired' }, null, 1)
@@ -56,13 +62,13 @@ export const EXPIRED_NOTE = noteLine({ event: 'expired' }, null, 1)
 /** A receipt as a script answers it. */
 export function decodeReceipt(text: string): Receipt {
   const tokenEnd = text.indexOf('\n', HEAD)
-  const subjectEnd = text.indexOf('\n', tokenEnd + 1)
-  const termsEnd = text.indexOf('\n', subjectEnd + 1)
+  const termsEnd = text.indexOf('\n', tokenEnd + 1)
+  const subjectEnd = text.indexOf('\n', termsEnd + 1)
   const [tenant, scope, key, fingerprint, attempt] = JSON.parse(
-    text.slice(tokenEnd + 1, subjectEnd),
+    text.slice(termsEnd + 1, subjectEnd),
   ) as Subject
   const [maxAttempts, recovery, leaseMs, windowMs, hasOutcome] = JSON.parse(
-    text.slice(subjectEnd + 1, termsEnd),
+    text.slice(tokenEnd + 1, termsEnd),
   ) as TermsLine
   const until = text.slice(1, 14)
   return {
@@ -77,7 +83,7 @@ export function decodeReceipt(text: string): Receipt {
     recovery: RECOVERIES[recovery] as Recovery,
     leaseMs,
     windowMs,
-    outcome: hasOutcome ? text.slice(termsEnd + 1) : null,
+    outcome: hasOutcome ? text.slice(subjectEnd + 1) : null,
     epoch: Number(text.slice(14, 30)),
     createdAt: Number(text.slice(30, 43)),
     at: Number(text.slice(43, 56)),
@@ -148,11 +154,12 @@ type NoteLine = readonly [
 ]
 
 function subjectLine({ tenant, scope, key, fingerprint, attempt }: Draft | AuditEvent): string {
-  return JSON.stringify([tenant, scope, key, fingerprint, attempt] satisfies Subject)
+  return `${JSON.stringify([tenant, scope, key, fingerprint, attempt] satisfies Subject)}\n`
 }
 
 function termsLine({ maxAttempts, recovery, leaseMs, windowMs, outcome }: Draft): string {
-  return `[${maxAttempts},${RECOVERIES.indexOf(recovery)},${leaseMs},${windowMs},${outcome === null ? 0 : 1}]`
+  const numbers = [maxAttempts, RECOVERIES.indexOf(recovery), leaseMs, windowMs, outcome === null ? 0 : 1]
+  return `\n[${numbers.join()}]\n`
 }
 
 function noteLine({ event, by, why }: AuditNote, state: State | null, count: number): string {

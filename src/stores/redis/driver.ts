@@ -6,13 +6,16 @@ import { invalidStore } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
+/** Text, or bytes where there are many. */
+export type Argument = string | Buffer
+
 export interface Driver {
   readonly client: 'ioredis' | 'redis'
   readonly isCluster: boolean
   /** One command, on the connection to the master that has `key`. Commands of one key arrive in order. */
-  send(key: string, name: string, args: string[]): Promise<unknown>
+  send(key: string, name: string, args: Argument[]): Promise<unknown>
   /** The same command on every master. */
-  sendToAll(name: string, args: string[]): Promise<readonly unknown[]>
+  sendToAll(name: string, args: Argument[]): Promise<readonly unknown[]>
   /** How many connections have been lost so far: what a connection remembers is lost with it. */
   losses(): number
   /** On a connection of its own, made again by itself when it is lost. */

@@ -7,7 +7,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { Claimed, Store, Swapped } from '../../store.js'
 import { cut, runCuts } from './batches.js'
 import { check, type RedisRisk } from './check.js'
-import { decodeReceipt, draftArgs, swapArgs } from './codec.js'
+import { decodeReceipt, writeDraft, writeSwap } from './codec.js'
 import { connect, readUrl } from './connect.js'
 import { type Driver, driverOf, type RedisConnection } from './driver.js'
 import { invalidStore } from './faults.js'
@@ -39,8 +39,8 @@ export interface RedisStoreOptions {
   readonly tls?: ConnectionOptions
 }
 
-const MAX_BATCH = 256
-const LANES = 2
+const MAX_BATCH = 128
+const LANES = 4
 
 export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): Store {
   const { prefix, shards, timeoutMs, wait, accept, withAudit } = readOptions(options)
@@ -69,9 +69,9 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       return runCuts(
         cuts,
         ({ shard, items, keys }) => {
-          const args: string[] = []
-          for (const draft of items) draftArgs(draft, args)
-          return session.write(CLAIM, [shard.journal, shard.floor, ...keys], args)
+          const batch: string[] = []
+          for (const draft of items) writeDraft(draft, batch)
+          return session.write(CLAIM, [shard.journal, shard.floor, ...keys], [Buffer.from(batch.join(''))])
         },
         (answer, now): Claimed => {
           const text = answer as string
@@ -94,9 +94,9 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       return runCuts(
         cuts,
         ({ shard, items, keys }) => {
-          const args: string[] = []
-          for (const change of items) swapArgs(change, args)
-          args.push(layout.channel)
+          const batch: string[] = []
+          for (const change of items) writeSwap(change, batch)
+          const args = [Buffer.from(batch.join('')), layout.channel]
           return session.write(SWAP, [shard.journal, ...keys], args)
         },
         (answer, now): Swapped =>
@@ -136,7 +136,10 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     },
     audit: (query) => audit(session, query),
     check: () => check(session, accept),
-    close: () => session.close(),
+    async close() {
+      watch.close()
+      await session.close()
+    },
     watch: (listener) => watch.add(listener),
   }
 }

@@ -3,10 +3,10 @@
  * Its cluster sends again by itself what was on a connection that broke: a script may then run twice, which the
  * seam allows, because a second run of the same claim or swap finds the token of the first.
  */
-import type { Driver } from './driver.js'
+import type { Argument, Driver } from './driver.js'
 
 interface Common {
-  call(command: string, args: string[]): Promise<unknown>
+  call(command: string, args: Argument[]): Promise<unknown>
   on(event: string, listener: (...args: unknown[]) => void): unknown
   off(event: string, listener: (...args: unknown[]) => void): unknown
   subscribe(...channels: string[]): Promise<unknown>
@@ -44,7 +44,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
   }
 
   /** A command without a key, sent where the scripts of `key` are sent. */
-  async function sendBeside(key: string, name: string, args: string[]): Promise<unknown> {
+  async function sendBeside(key: string, name: string, args: Argument[]): Promise<unknown> {
     if (!cluster) return client.call(name, args)
     const found = slots.get(key) ?? cluster.call('CLUSTER', ['KEYSLOT', key]).then(Number)
     slots.set(key, found)

@@ -1,5 +1,5 @@
 /** `redis`, also called node-redis, as a driver. Only what is used of it is typed here, so that it stays optional. */
-import type { Driver } from './driver.js'
+import type { Argument, Driver } from './driver.js'
 
 interface Common {
   readonly isOpen: boolean
@@ -11,7 +11,7 @@ interface Common {
 }
 
 export interface NodeRedisClient extends Common {
-  sendCommand(args: readonly string[], options?: { typeMapping?: object }): Promise<unknown>
+  sendCommand(args: readonly Argument[], options?: { typeMapping?: object }): Promise<unknown>
   duplicate(): Common
 }
 
@@ -19,7 +19,7 @@ export interface NodeRedisCluster extends Common {
   sendCommand(
     firstKey: string | undefined,
     isReadonly: boolean | undefined,
-    args: string[],
+    args: Argument[],
     options?: { typeMapping?: object },
   ): Promise<unknown>
   readonly masters: readonly object[]
@@ -55,7 +55,7 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
     return started
   }
 
-  async function send(key: string, name: string, rest: string[]): Promise<unknown> {
+  async function send(key: string, name: string, rest: Argument[]): Promise<unknown> {
     await opened()
     const args = [name, ...rest]
     return cluster

@@ -3,10 +3,15 @@
  * All are atomic, take the server's own time, and name every key they touch in KEYS.
  *
  * A receipt is one string: state (a letter), `until` (13 digits; dashes: never), `epoch` (16), `createdAt` (13),
- * `at` (13), and then four lines: the token, whose it is, its terms, its outcome. The scripts read no further than
+ * `at` (13), and then four lines: the token, its terms, whose it is, its outcome. The scripts read no further than
  * the token. Every change is also in the journal, which is the audit log: a stream whose entries hold, per event, a
  * line with microseconds (16), epoch (16) and whose it is, and a line with the note. A claim and a swap write
  * nothing else; the indexes are brought up to date from the journal by whoever needs them (INDEX).
+ *
+ * What a claim or a swap brings is one argument for the whole batch, because that is what clients send fastest.
+ * Per receipt: a line with state, epoch, createdAt (dashes: to be stamped), duration and length of the outcome;
+ * token; terms; whose it is; note; and the outcome. A swap has a line more in front: the state, `until` where it
+ * counts, and the token that are expected.
  */
 import { createHash } from 'node:crypto'
 
@@ -23,12 +28,29 @@ local us = time[1] .. sub('00000' .. time[2], -6)
 local now = sub(us, 1, 13)
 `
 
-const STAMPS = `
-local untils = {}
-local function untilOf(forMs)
-  local text = forMs == '' and '-------------' or string.format('%013.0f', now + forMs)
-  untils[forMs] = text
-  return text
+/** `read` goes through the batch; after it, the variables under it say what the next receipt is to be. */
+const BATCH = `
+local find, batch, from = string.find, ARGV[1], 1
+local untils, lengths = {}, {}
+local function learn(terms)
+  local forMs, length = string.match(terms, '^(%d*),(%d+)$')
+  untils[terms] = forMs == '' and '-------------' or string.format('%013.0f', now + forMs)
+  lengths[terms] = tonumber(length)
+end
+local state, epoch, created, untilText, lines, event
+local function read()
+  local head = find(batch, '\\n', from, true)
+  local terms = sub(batch, from + 30, head - 1)
+  if not untils[terms] then learn(terms) end
+  state, epoch, created = sub(batch, from, from), sub(batch, from + 1, from + 16), sub(batch, from + 17, from + 29)
+  untilText = untils[terms]
+  local second = find(batch, '\\n', find(batch, '\\n', head + 1, true) + 1, true)
+  local third = find(batch, '\\n', second + 1, true)
+  local last = find(batch, '\\n', third + 1, true)
+  local length = lengths[terms]
+  lines, event = sub(batch, head + 1, third), sub(batch, second + 1, last)
+  if length > 0 then lines = lines .. sub(batch, last + 1, last + length) end
+  from = last + length + 1
 end
 `
 
@@ -49,31 +71,29 @@ end
 `
 
 /**
- * KEYS: journal, floor, receipts. ARGV: three per receipt, see `draftArgs`.
+ * KEYS: journal, floor, receipts. ARGV: the batch.
  * Answers: now, then per receipt its epoch, or what is there.
  */
-export const CLAIM = script(`${CLOCK}${STAMPS}${JOURNAL}
+export const CLAIM = script(`${CLOCK}${BATCH}${JOURNAL}
 local found = call('MGET', unpack(KEYS, 2))
 local newEpoch = us
 if found[1] and found[1] >= us then newEpoch = string.format('%016.0f', found[1] + 1) end
 local answer, fresh, writes = { now }, {}, {}
 for i = 2, #found do
+  read()
   local key = KEYS[i + 1]
   local there = found[i] or fresh[key]
   if there then
     answer[i] = there
   else
-    local a = i * 3 - 5
-    local stamps = ARGV[a]
-    local epoch, created, forMs = newEpoch, now, sub(stamps, 31)
-    if sub(stamps, 2, 2) ~= '-' then epoch = sub(stamps, 2, 17) end
-    if sub(stamps, 18, 18) ~= '-' then created = sub(stamps, 18, 30) end
-    local value = sub(stamps, 1, 1) .. (untils[forMs] or untilOf(forMs)) .. epoch .. created .. now .. ARGV[a + 1]
+    if sub(epoch, 1, 1) == '-' then epoch = newEpoch end
+    if sub(created, 1, 1) == '-' then created = now end
+    local value = state .. untilText .. epoch .. created .. now .. lines
     local n = #writes
     fresh[key] = value
     writes[n + 1] = key
     writes[n + 2] = value
-    log(KEYS[1], epoch, ARGV[a + 2])
+    log(KEYS[1], epoch, event)
     answer[i] = epoch
   end
 end
@@ -85,20 +105,21 @@ return answer
 `)
 
 /**
- * KEYS: journal, receipts. ARGV: five per receipt, see `swapArgs`, then the channel.
+ * KEYS: journal, receipts. ARGV: the batch, and the channel.
  * Answers: now, then per receipt its epoch, or nothing where no swap was made.
  */
-export const SWAP = script(`${CLOCK}${STAMPS}${JOURNAL}
+export const SWAP = script(`${CLOCK}${BATCH}${JOURNAL}
 local found = call('MGET', unpack(KEYS, 2))
 local answer, fresh, written, ended = { now }, {}, {}, {}
 for i = 1, #found do
   local key = KEYS[i + 1]
-  local a = i * 5 - 4
   local there = fresh[key] or found[i]
-  local as, token = ARGV[a], ARGV[a + 1]
+  local head = find(batch, '\\n', from, true)
+  local quote = sub(batch, from + 1, from + 1) == '"' and from + 1 or from + 14
+  local as, token = sub(batch, from, quote - 1), sub(batch, quote, head)
+  from = head + 1
+  read()
   if there and sub(there, 1, #as) == as and sub(there, 57, 56 + #token) == token then
-    local stamps = ARGV[a + 2]
-    local state, epoch, created, forMs = sub(stamps, 1, 1), sub(stamps, 2, 17), sub(stamps, 18, 30), sub(stamps, 31)
     if sub(epoch, 1, 1) == '-' then
       epoch = us
       local last = sub(there, 15, 30)
@@ -106,8 +127,8 @@ for i = 1, #found do
     end
     if sub(created, 1, 1) == '-' then created = now end
     if not fresh[key] then written[#written + 1] = key end
-    fresh[key] = state .. (untils[forMs] or untilOf(forMs)) .. epoch .. created .. now .. ARGV[a + 3]
-    log(KEYS[1], epoch, ARGV[a + 4])
+    fresh[key] = state .. untilText .. epoch .. created .. now .. lines
+    log(KEYS[1], epoch, event)
     if state ~= 'p' and sub(as, 1, 1) == 'p' then ended[#ended + 1] = sub(key, -22) end
     answer[i + 1] = epoch
   else
@@ -122,7 +143,7 @@ if #written > 0 then
   end
   call('MSET', unpack(writes))
   flush(KEYS[1])
-  if #ended > 0 then call('PUBLISH', ARGV[#ARGV], table.concat(ended)) end
+  if #ended > 0 then call('PUBLISH', ARGV[2], table.concat(ended)) end
 end
 return answer
 `)
@@ -221,6 +242,7 @@ return answer
  * ended by now. Answers how many. The floor keeps their epochs from coming again.
  */
 export const PURGE = script(`${CLOCK}${JOURNAL}
+local find = string.find
 local found = call('MGET', unpack(KEYS, 4))
 local floor = found[1] or ''
 local keys, ids = {}, {}
@@ -232,8 +254,8 @@ for i = 2, #found do
     if epoch > floor then floor = epoch end
     keys[#keys + 1] = key
     ids[#ids + 1] = sub(key, -22)
-    local first = string.find(there, '\\n', 57, true)
-    log(KEYS[3], epoch, sub(there, first + 1, string.find(there, '\\n', first + 1, true)) .. ARGV[1])
+    local second = find(there, '\\n', find(there, '\\n', 57, true) + 1, true)
+    log(KEYS[3], epoch, sub(there, second + 1, find(there, '\\n', second + 1, true)) .. ARGV[1])
   end
 end
 if #keys > 0 then

@@ -3,7 +3,7 @@
  * time, scripts loaded where a server does not have them, and replicas waited for where that was asked for.
  */
 import { closed } from '../../core/errors.js'
-import type { Driver } from './driver.js'
+import type { Argument, Driver } from './driver.js'
 import { fault, invalidStore, isError, unavailable } from './faults.js'
 import { createLayout, FORMAT, type Layout, layoutKey } from './layout.js'
 import type { Script } from './scripts.js'
@@ -20,9 +20,9 @@ export interface Session {
   /** Rejects while the server cannot be reached, and tries again at the next call. */
   ready(): Promise<Ready>
   /** Runs a script on the server that has the first of `keys`. */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<readonly string[]>
   /** As `run`, and its writes have reached as many replicas as the options ask for. */
-  write(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly string[]>
+  write(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<readonly string[]>
   /** One command, bounded in time, on the server that has `key`; or on all masters. */
   command(key: string, name: string, ...args: string[]): Promise<unknown>
   onAll(name: string, ...args: string[]): Promise<readonly unknown[]>
@@ -46,6 +46,7 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
 
   async function prepare(): Promise<Ready> {
     driver ??= await open()
+    if (isClosed) await driver.close()
     const { layout, isStored } = await findLayout(driver, options)
     if (isClosed) throw closed()
     const found = { driver, layout }
@@ -83,10 +84,10 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
     { driver }: Ready,
     script: Script,
     keys: readonly string[],
-    args: readonly string[],
+    args: readonly Argument[],
   ): Promise<readonly string[]> {
     const key = keys[0] as string
-    const rest = [script.sha, String(keys.length), ...keys, ...args]
+    const rest: Argument[] = [script.sha, String(keys.length), ...keys, ...args]
     try {
       return (await driver.send(key, 'EVALSHA', rest)) as readonly string[]
     } catch (error) {

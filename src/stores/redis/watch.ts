@@ -11,6 +11,7 @@ export interface Watch {
   /** Somebody was told that this receipt is pending. */
   remember(digest: string, address: Address): void
   add(listener: (address: Address) => void): () => void
+  close(): void
 }
 
 /** More than that many waiting keys in one process, and the oldest are left to their polling. */
@@ -67,6 +68,10 @@ export function createWatch(session: Session): Watch {
         listeners.delete(listener)
         if (listeners.size === 0) remembered.clear()
       }
+    },
+    close() {
+      listeners.clear()
+      remembered.clear()
     },
   }
 }
