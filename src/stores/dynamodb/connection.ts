@@ -12,7 +12,6 @@ import { isBusy, noSdk, refusalOf, skewed, tooLate } from './errors.js'
 import type { Settings } from './options.js'
 import { turnstile } from './turnstile.js'
 
-
 /** The SDK and a client, for one call that ends when `abortSignal` says so. */
 export interface Line {
   readonly sdk: typeof Sdk
