@@ -1,6 +1,7 @@
 /**
  * The audit log: a stream per shard, read as one. A cursor holds the last entry that was read of each shard and how
- * many of its events, so a reader who follows misses nothing; events of several shards are put in order by the microseconds they carry.
+ * many of its events, so a reader who follows misses nothing; events of several shards are put in order by the
+ * microseconds they carry.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { invalidIntent } from '../../core/errors.js'
