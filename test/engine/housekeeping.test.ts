@@ -94,6 +94,7 @@ test('[R11] an unknown outcome is never forgotten by itself', async () => {
   const on = bench()
   const ibid = on.open()
   await failure(ibid.once(INTENT, () => Promise.reject(new OutcomeUnknown('no')), { window: '1s' }))
+  expect((await ibid.get(WHERE))?.until).toBeNull()
   await on.time.pass(10 * 365 * 86_400_000)
   expect(await ibid.sweep()).toMatchObject({ purged: 0 })
   expect((await failure(ibid.once(INTENT, () => 'no'))).code).toBe('OUTCOME_UNKNOWN')
