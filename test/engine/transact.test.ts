@@ -11,8 +11,12 @@ const pay = (tx: MemoryTx): number => {
   return paid
 }
 
+function kept(on: Bench, name: string): Promise<unknown> {
+  return (on.store.transact as NonNullable<typeof on.store.transact>)((tx) => Promise.resolve(tx.get(name)))
+}
+
 function paid(on: Bench): Promise<unknown> {
-  return (on.store.transact as NonNullable<typeof on.store.transact>)((tx) => Promise.resolve(tx.get('paid')))
+  return kept(on, 'paid')
 }
 
 test('[R10] the writes and the receipt commit together, once', async () => {
@@ -66,7 +70,8 @@ test('[R7, R10] a transaction that was left behind did nothing: the next one run
     victim.ibid.transact(
       INTENT,
       async (tx) => {
-        pay(tx)
+        // Nothing that another transaction touches: only the receipt can tell that this one is too late.
+        tx.set('ghost', true)
         await once(end, 'now')
         return 'zombie'
       },
@@ -80,6 +85,7 @@ test('[R7, R10] a transaction that was left behind did nothing: the next one run
   end.emit('now')
   await turn()
   expect(late.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
+  expect(await kept(on, 'ghost')).toBeUndefined()
   expect(await paid(on)).toBe(1)
   expect((await on.open().get(WHERE))?.value).toBe(1)
 })
