@@ -3,7 +3,14 @@
  * decides: Rejected is stored, NotExecuted gives the key back, OutcomeUnknown is held; anything else is as
  * ambiguous as a crash, and the declared recovery policy speaks.
  */
-import { IbidError, NotExecuted, OutcomeUnknown, outcomeUnknown, Rejected } from '../core/errors.js'
+import {
+  type IbidCode,
+  IbidError,
+  NotExecuted,
+  OutcomeUnknown,
+  outcomeUnknown,
+  Rejected,
+} from '../core/errors.js'
 import { encodeError, encodeValue } from '../core/outcome.js'
 import type { Attempt, CheckResult } from '../core/policy.js'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
@@ -96,7 +103,7 @@ async function perform<T>(
 async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: unknown): Promise<Ended<T>> {
   const verdict = verdictOf<T>(error, room.store.maxOutcome)
   if (verdict) return verdict
-  if (error instanceof IbidError && error.code === 'LEASE_LOST') throw error
+  if (isAbout(error, 'LEASE_LOST', receipt)) throw error
   const { check, recovery } = call.terms
   if (check) {
     const ask = (attempt: Attempt): Promise<CheckResult<T>> => askCheck(check, attempt)
@@ -115,6 +122,13 @@ async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: u
 
 function isTimeout(error: unknown): boolean {
   return error instanceof IbidError && error.code === 'UPSTREAM_TIMEOUT'
+}
+
+/** Did this very attempt end so, and not one that the effect made further down? */
+export function isAbout(error: unknown, code: IbidCode, { tenant, scope, key, epoch }: Receipt): boolean {
+  if (!(error instanceof IbidError) || error.code !== code || error.receipt === undefined) return false
+  const about = error.receipt
+  return about.key === key && about.scope === scope && about.tenant === tenant && about.epoch === epoch
 }
 
 /** What the effect itself said about how it ended, if it did. */

@@ -10,7 +10,7 @@ import { type Receipt, asWritten, view } from '../core/receipt.js'
 import type { Store } from '../store.js'
 import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
-import { type Once, remember, verdictOf } from './once.js'
+import { isAbout, type Once, remember, verdictOf } from './once.js'
 import { replay } from './replay.js'
 import { type Call, notice, type Room } from './room.js'
 import { announce, endingOf, lookInto, settle, type Written } from './settle.js'
@@ -80,8 +80,7 @@ async function commitTogether<Tx, T>(
 
 /** Nothing happened. Say so in the receipt as far as the store can be reached, and give the reason on. */
 async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise<unknown> {
-  if (error instanceof IbidError && (error.code === 'LEASE_LOST' || error.code === 'UPSTREAM_TIMEOUT'))
-    return error
+  if (isAbout(error, 'LEASE_LOST', receipt) || isAbout(error, 'UPSTREAM_TIMEOUT', receipt)) return error
   const verdict = verdictOf<never>(error, room.store.maxOutcome)
   const ending = verdict?.ending ?? { event: 'release' as const, outcome: null, why: 'rolled back' }
   const written = await settle(room, receipt, ending)

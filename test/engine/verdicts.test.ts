@@ -1,6 +1,6 @@
 /** What the effect itself says about how it ended: refused for good, nothing done, or unknown. */
 import { expect, test } from 'vitest'
-import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
+import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
 import { bench, failure, INTENT } from './bench.js'
 
 test('[R5, R9] Rejected is stored, and every duplicate gets the same refusal without running', async () => {
@@ -91,4 +91,12 @@ test('[R4] another payload is a conflict in every state', async () => {
       expect(runs).toBe(0)
     }
   }
+})
+
+test('[R9, R14] a LEASE_LOST from further down is the trouble of the effect, not the end of this attempt', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const below = new IbidError('lost', { code: 'LEASE_LOST', retriable: true, action: 'again' })
+  const error = await failure(ibid.once(INTENT, () => Promise.reject(below)))
+  expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', cause: below, receipt: { state: 'unknown' } })
 })
