@@ -28,59 +28,62 @@ local us = time[1] .. sub('00000' .. time[2], -6)
 local now = sub(us, 1, 13)
 `
 
-/** `read` goes through the batch; after it, the variables under it say what the next receipt is to be. */
 const BATCH = `
 local find, batch, from = string.find, ARGV[1], 1
 local untils, lengths = {}, {}
-local function learn(terms)
-  local forMs, length = string.match(terms, '^(%d*),(%d+)$')
-  untils[terms] = forMs == '' and '-------------' or string.format('%013.0f', now + forMs)
-  lengths[terms] = tonumber(length)
-end
-local state, epoch, created, untilText, lines, event
-local function read()
+`
+
+/** In a loop: what the batch says of the next receipt. Durations and lengths come again and again. */
+const NEXT = `
   local head = find(batch, '\\n', from, true)
-  local terms = sub(batch, from + 30, head - 1)
-  if not untils[terms] then learn(terms) end
-  state, epoch, created = sub(batch, from, from), sub(batch, from + 1, from + 16), sub(batch, from + 17, from + 29)
-  untilText = untils[terms]
+  local spec = sub(batch, from + 30, head - 1)
+  local untilText = untils[spec]
+  if not untilText then
+    local comma = find(spec, ',', 1, true)
+    untilText = comma == 1 and '-------------' or string.format('%013.0f', now + sub(spec, 1, comma - 1))
+    untils[spec] = untilText
+    lengths[spec] = tonumber(sub(spec, comma + 1))
+  end
+  local state, epoch = sub(batch, from, from), sub(batch, from + 1, from + 16)
+  local created = sub(batch, from + 17, from + 29)
   local second = find(batch, '\\n', find(batch, '\\n', head + 1, true) + 1, true)
   local third = find(batch, '\\n', second + 1, true)
   local last = find(batch, '\\n', third + 1, true)
-  local length = lengths[terms]
-  lines, event = sub(batch, head + 1, third), sub(batch, second + 1, last)
-  if length > 0 then lines = lines .. sub(batch, last + 1, last + length) end
+  local length = lengths[spec]
+  local lines, event = sub(batch, head + 1, third), sub(batch, second + 1, last)
   from = last + length + 1
-end
 `
 
+/** The text of the receipt that the batch told of, stamped. */
+const VALUE = `state .. untilText .. epoch .. created .. now .. lines .. sub(batch, last + 1, last + length)`
+
 /** An entry is kept short, so that a purge can drop one without dropping much more than it was asked to. */
-const JOURNAL = `
+const journal = (key: string): string => `
 local events, logged = {}, 0
-local function flush(key)
-  if logged > 0 then call('XADD', key, '*', 'e', table.concat(events, '', 1, logged)) end
+local function flush()
+  call('XADD', ${key}, '*', 'e', table.concat(events, '', 1, logged))
   logged = 0
 end
-local function log(key, epoch, event)
-  events[logged + 1] = us
-  events[logged + 2] = epoch
-  events[logged + 3] = event
-  logged = logged + 3
-  if logged >= 96 then flush(key) end
-end
+`
+const LOG = `
+    events[logged + 1] = us
+    events[logged + 2] = epoch
+    events[logged + 3] = event
+    logged = logged + 3
+    if logged == 96 then flush() end
 `
 
 /**
  * KEYS: journal, floor, receipts. ARGV: the batch.
  * Answers: now, then per receipt its epoch, or what is there.
  */
-export const CLAIM = script(`${CLOCK}${BATCH}${JOURNAL}
+export const CLAIM = script(`${CLOCK}${BATCH}${journal('KEYS[1]')}
 local found = call('MGET', unpack(KEYS, 2))
 local newEpoch = us
 if found[1] and found[1] >= us then newEpoch = string.format('%016.0f', found[1] + 1) end
 local answer, fresh, writes = { now }, {}, {}
 for i = 2, #found do
-  read()
+${NEXT}
   local key = KEYS[i + 1]
   local there = found[i] or fresh[key]
   if there then
@@ -88,18 +91,18 @@ for i = 2, #found do
   else
     if sub(epoch, 1, 1) == '-' then epoch = newEpoch end
     if sub(created, 1, 1) == '-' then created = now end
-    local value = state .. untilText .. epoch .. created .. now .. lines
+    local value = ${VALUE}
     local n = #writes
     fresh[key] = value
     writes[n + 1] = key
     writes[n + 2] = value
-    log(KEYS[1], epoch, event)
+${LOG}
     answer[i] = epoch
   end
 end
 if #writes > 0 then
   call('MSET', unpack(writes))
-  flush(KEYS[1])
+  if logged > 0 then flush() end
 end
 return answer
 `)
@@ -108,17 +111,17 @@ return answer
  * KEYS: journal, receipts. ARGV: the batch, and the channel.
  * Answers: now, then per receipt its epoch, or nothing where no swap was made.
  */
-export const SWAP = script(`${CLOCK}${BATCH}${JOURNAL}
+export const SWAP = script(`${CLOCK}${BATCH}${journal('KEYS[1]')}
 local found = call('MGET', unpack(KEYS, 2))
 local answer, fresh, written, ended = { now }, {}, {}, {}
 for i = 1, #found do
   local key = KEYS[i + 1]
   local there = fresh[key] or found[i]
-  local head = find(batch, '\\n', from, true)
+  local stop = find(batch, '\\n', from, true)
   local quote = sub(batch, from + 1, from + 1) == '"' and from + 1 or from + 14
-  local as, token = sub(batch, from, quote - 1), sub(batch, quote, head)
-  from = head + 1
-  read()
+  local as, token = sub(batch, from, quote - 1), sub(batch, quote, stop)
+  from = stop + 1
+${NEXT}
   if there and sub(there, 1, #as) == as and sub(there, 57, 56 + #token) == token then
     if sub(epoch, 1, 1) == '-' then
       epoch = us
@@ -127,8 +130,8 @@ for i = 1, #found do
     end
     if sub(created, 1, 1) == '-' then created = now end
     if not fresh[key] then written[#written + 1] = key end
-    fresh[key] = state .. untilText .. epoch .. created .. now .. lines
-    log(KEYS[1], epoch, event)
+    fresh[key] = ${VALUE}
+${LOG}
     if state ~= 'p' and sub(as, 1, 1) == 'p' then ended[#ended + 1] = sub(key, -22) end
     answer[i + 1] = epoch
   else
@@ -142,7 +145,7 @@ if #written > 0 then
     writes[i * 2] = fresh[written[i]]
   end
   call('MSET', unpack(writes))
-  flush(KEYS[1])
+  if logged > 0 then flush() end
   if #ended > 0 then call('PUBLISH', ARGV[2], table.concat(ended)) end
 end
 return answer
@@ -157,9 +160,12 @@ return answer
 `)
 
 /** KEYS: journal. ARGV: two per event: its epoch; whose it is, and the note. */
-export const RECORD = script(`${CLOCK}${JOURNAL}
-for i = 1, #ARGV, 2 do log(KEYS[1], ARGV[i], ARGV[i + 1]) end
-flush(KEYS[1])
+export const RECORD = script(`${CLOCK}${journal('KEYS[1]')}
+for i = 1, #ARGV, 2 do
+    local epoch, event = ARGV[i], ARGV[i + 1]
+${LOG}
+end
+if logged > 0 then flush() end
 return { now }
 `)
 
@@ -241,7 +247,7 @@ return answer
  * KEYS: ends, all, journal, floor, receipts. ARGV: the note. Forgets those that are settled or released and have
  * ended by now. Answers how many. The floor keeps their epochs from coming again.
  */
-export const PURGE = script(`${CLOCK}${JOURNAL}
+export const PURGE = script(`${CLOCK}${journal('KEYS[3]')}
 local find = string.find
 local found = call('MGET', unpack(KEYS, 4))
 local floor = found[1] or ''
@@ -255,7 +261,8 @@ for i = 2, #found do
     keys[#keys + 1] = key
     ids[#ids + 1] = sub(key, -22)
     local second = find(there, '\\n', find(there, '\\n', 57, true) + 1, true)
-    log(KEYS[3], epoch, sub(there, second + 1, find(there, '\\n', second + 1, true)) .. ARGV[1])
+    local event = sub(there, second + 1, find(there, '\\n', second + 1, true)) .. ARGV[1]
+${LOG}
   end
 end
 if #keys > 0 then
@@ -263,7 +270,7 @@ if #keys > 0 then
   call('ZREM', KEYS[1], unpack(ids))
   call('ZREM', KEYS[2], unpack(ids))
   call('SET', KEYS[4], floor)
-  flush(KEYS[3])
+  if logged > 0 then flush() end
 end
 return { tostring(#keys) }
 `)
