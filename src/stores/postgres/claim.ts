@@ -8,7 +8,7 @@ import type { Claimed } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
 import { tooBusy, wasLocked } from './errors.js'
-import { draftColumns, type Placed } from './columns.js'
+import { draftColumns, draftValues, type Placed } from './columns.js'
 import { receiptOf, type Row } from './rows.js'
 
 interface Wanted extends Placed<Draft> {
@@ -50,8 +50,10 @@ async function claimGroup(
 ): Promise<readonly Wanted[]> {
   let rows: readonly Row[]
   try {
-    const { event, by, why } = (group[0] as Wanted).value.audit
-    rows = await send(desk.driver, desk.sql.claim, [...draftColumns(group), event, by ?? null, why ?? null])
+    const [only, second] = group as readonly [Wanted, Wanted?]
+    rows = second
+      ? await send(desk.driver, desk.sql.claim, draftColumns(group))
+      : await send(desk.driver, desk.sql.claimOne, draftValues(only))
   } catch (error) {
     if (!wasLocked(error) || group.length === 1) throw error
     return await split(desk, group, answers, before)
@@ -71,9 +73,9 @@ function readRound(
   const { now } = round
   const open = new Set(group)
   for (const row of rows) {
-    if (row[3] === null) continue
+    if (row[4] === null) continue
     const wanted = group[Number(row[3]) - 1] as Wanted
-    const found = receiptOf(row, 4)
+    const found = receiptOf(row, 5)
     mustBe(found, wanted.value)
     const mine = before.get(wanted.at)
     const won = mine !== undefined && found.token === wanted.value.token && found.epoch === mine.epoch
@@ -98,7 +100,13 @@ async function split(
   const size = Math.ceil(group.length / SPLIT)
   const parts: Wanted[][] = []
   for (let i = 0; i < group.length; i += size) parts.push(group.slice(i, i + size))
-  return (await Promise.all(parts.map((part) => claimGroup(desk, part, answers, before)))).flat()
+  return await allOf(parts.map((part) => claimGroup(desk, part, answers, before)))
+}
+
+/** Rejects like one of them, but only when none is under way any more. */
+async function allOf(parts: readonly Promise<readonly Wanted[]>[]): Promise<readonly Wanted[]> {
+  await Promise.allSettled(parts)
+  return (await Promise.all(parts)).flat()
 }
 
 /** The first claim of each address, sorted by digest; the others have to see what came of it. */

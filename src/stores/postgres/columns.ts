@@ -32,6 +32,9 @@ export function draftColumns(drafts: readonly Placed<Draft>[]): ArrayParam[] {
     numbers(drafts, (draft) => draft.epoch),
     numbers(drafts, (draft) => draft.createdAt),
     numbers(drafts, (draft) => draft.forMs),
+    texts(drafts, (draft) => draft.audit.event),
+    texts(drafts, (draft) => draft.audit.by ?? null),
+    texts(drafts, (draft) => draft.audit.why ?? null),
   ]
 }
 
@@ -39,13 +42,30 @@ export function swapColumns(swaps: readonly Placed<Swap>[]): ArrayParam[] {
   const drafts = swaps.map(({ digest, value }) => ({ digest, value: value.next }))
   return [
     ...draftColumns(drafts),
-    texts(drafts, (draft) => draft.audit.event),
-    texts(drafts, (draft) => draft.audit.by ?? null),
-    texts(drafts, (draft) => draft.audit.why ?? null),
     texts(swaps, ({ expect }) => expect.token),
     texts(swaps, ({ expect }) => expect.state),
     texts(swaps, ({ expect }) => (expect.until === undefined ? null : 'true')),
     numbers(swaps, ({ expect }) => expect.until ?? null),
+  ]
+}
+
+/** The same values for a statement that takes one of each. */
+export function draftValues({ digest, value: draft }: Placed<Draft>): unknown[] {
+  const { tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery, audit } = draft
+  const { leaseMs, windowMs, outcome, epoch, createdAt, forMs } = draft
+  const content = [digest, tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery]
+  const rest = [leaseMs, windowMs, outcome, epoch, createdAt, forMs]
+  return [...content, ...rest, audit.event, audit.by ?? null, audit.why ?? null]
+}
+
+export function swapValues({ digest, value: { expect, next } }: Placed<Swap>): unknown[] {
+  const { token, state, until } = expect
+  return [
+    ...draftValues({ digest, value: next }),
+    token,
+    state,
+    until === undefined ? null : 'yes',
+    until ?? null,
   ]
 }
 

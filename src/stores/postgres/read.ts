@@ -7,7 +7,7 @@ import { replica } from './errors.js'
 import { ArrayParam } from './arrays.js'
 import { receiptOf, type Row } from './rows.js'
 import { quoteName } from './schema.js'
-import { receiptColumns } from './statements.js'
+import { receiptColumns } from './sent.js'
 
 export async function get(desk: Desk, addresses: readonly Address[]): Promise<Looked> {
   const rows = await send(desk.driver, desk.sql.get, [

@@ -9,7 +9,7 @@ import { byDigest } from './claim.js'
 import { type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { locked, wasLocked } from './errors.js'
-import { type Placed, swapColumns } from './columns.js'
+import { type Placed, swapColumns, swapValues } from './columns.js'
 import type { Row } from './rows.js'
 
 interface Change extends Placed<Swap> {
@@ -48,7 +48,11 @@ async function swapTurn(
 ): Promise<void> {
   if (desk.driver.own) {
     try {
-      readAnswer(desk, turn, await send(desk.driver, desk.sql.swap, swapColumns(turn)), answers)
+      const [only, second] = turn as readonly [Change, Change?]
+      const rows = second
+        ? await send(desk.driver, desk.sql.swap, swapColumns(turn))
+        : await send(desk.driver, desk.sql.swapOne, swapValues(only))
+      readAnswer(desk, turn, rows, answers)
       return
     } catch (error) {
       if (!wasLocked(error)) throw error

@@ -4,11 +4,10 @@
  * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
  */
 import type { Swap, Swapped } from '../../store.js'
-import { asText } from './arrays.js'
 import type { Desk } from './desk.js'
 import { digestOf } from './digest.js'
 import type { Session } from './driver.js'
-import { swapColumns } from './columns.js'
+import { swapValues } from './columns.js'
 import type { Row } from './rows.js'
 import { readSwapped } from './swap.js'
 
@@ -62,7 +61,7 @@ function txOf(executor: PostgresExecutor): PostgresTransaction {
 function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap) => Promise<Swapped> {
   return async (value) => {
     const digest = digestOf(value.next)
-    const rows = await session.run(desk.sql.swap, swapColumns([{ digest, value }]))
+    const rows = await session.run(desk.sql.swapOne, swapValues({ digest, value }))
     const { now, done, epochs } = readSwapped(rows[0] as Row, 1)
     if (done) return { done: false, now }
     if (value.next.state !== 'pending') settled.push(digest)
@@ -74,9 +73,7 @@ function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap)
 function sessionOf(executor: PostgresExecutor): Session {
   return {
     async run({ text }, params) {
-      const rows = rowsOf(await executor.query(text, params.map(asText))) as readonly Readonly<
-        Record<string, unknown>
-      >[]
+      const rows = rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[]
       return rows.map((row) => [row['now'], row['done'], row['which'], row['epochs'], row['busy']])
     },
   }
