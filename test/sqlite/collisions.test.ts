@@ -4,6 +4,7 @@
  */
 import { join, dirname } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Receipt } from '../../src/core/receipt.js'
 import { Filter } from '../../src/stores/sqlite/filter.js'
 import { Hasher } from '../../src/stores/sqlite/hash.js'
 import { sqliteStore } from '../../src/stores/sqlite/index.js'
@@ -16,6 +17,8 @@ import { batchesOf, newFile } from './bench.js'
 afterEach(() => {
   vi.restoreAllMocks()
 })
+
+const TWIN = { key: 'twin', token: 'same', fingerprint: 'same' }
 
 async function claimsAndSwaps(): Promise<void> {
   const store = sqliteStore(join(dirname(newFile()), 'ibid.db'), { generationSize: 25 })
@@ -30,6 +33,12 @@ async function claimsAndSwaps(): Promise<void> {
     const [done] = await store.swap([change(one, 'succeeded')])
     expect(done?.done).toBe(true)
     const { receipts } = await store.get([...drafts, one, draft()])
+    // Nothing but the address tells these two apart.
+    const twins = []
+    for (const tenant of ['a', 'b', 'c']) twins.push(await put(store, { ...TWIN, tenant }))
+    expect((await store.swap([change(twins[1] as Receipt, 'failed')]))[0]?.done).toBe(true)
+    const told = (await store.get(twins)).receipts.map((receipt) => receipt?.state)
+    expect(told).toEqual(['pending', 'failed', 'pending'])
     expect(receipts.map((receipt) => receipt?.state)).toEqual([
       ...drafts.map(() => 'pending'),
       'succeeded',

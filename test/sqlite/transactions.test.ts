@@ -107,6 +107,24 @@ describe('transact', () => {
     expect(rows?.map(({ a }) => Number(a)).toSorted((a, b) => a - b)).toEqual([...Array(12).keys()])
   })
 
+  it('does not wait for ever behind claims that came after it', async () => {
+    const file = newFile()
+    const store = open(file)
+    await put(store)
+    const db = tamper(file)
+    for (let round = 0; round < 8; round++) {
+      db.exec('BEGIN IMMEDIATE')
+      const order: string[] = []
+      const transaction = store.transact?.(async () => void order.push('transaction'))
+      await sleep(5)
+      const claims = [1, 2, 3].map(() => store.claim([draft()]).then(() => order.push('claim')))
+      await sleep(5)
+      db.exec('COMMIT')
+      await Promise.all([transaction, ...claims])
+      expect(order[0]).toBe('transaction')
+    }
+  })
+
   it('makes a claim inside of it wait for itself, and refuses it in the end', async () => {
     const store = open(newFile(), { busyMs: 80 })
     await put(store)
