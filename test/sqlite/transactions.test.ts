@@ -112,7 +112,7 @@ describe('transact', () => {
     const store = open(file)
     await put(store)
     const db = tamper(file)
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 25; round++) {
       db.exec('BEGIN IMMEDIATE')
       const order: string[] = []
       const transaction = store.transact?.(async () => void order.push('transaction'))
