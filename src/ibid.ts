@@ -138,12 +138,14 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     const address = addressOf(intent)
     const id = addressId(address)
     const { payload, identity } = intent
-    const known = engine.recall<T>(id, payload, identity)
+    const settled = engine.remembered(id)
+    const known = settled && engine.recall<T>(settled, payload, identity)
     if (known) return known
     const text = identityText(payload, identity)
     const seen = (): Seen | undefined =>
       text.length <= LONGEST_SEEN && isPlain(payload) ? { payload: copyPlain(payload), identity } : undefined
-    return run({ id, address, fingerprint: fingerprintOfText(text), terms, seen })
+    const call = { id, address, fingerprint: fingerprintOfText(text), terms, seen }
+    return settled ? engine.replay(settled, call) : run(call)
   }
 
   function termsOf<T>(policy: Policy<T> | undefined): Terms<T> {

@@ -29,8 +29,9 @@ function isPlainObject(value: object, depth: number): boolean {
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
-  for (const [name, member] of Object.entries(value)) {
-    if (name === 'toJSON' || ESCAPED.test(name) || !isPlain(member, depth + 1)) return false
+  for (const name of Object.keys(value)) {
+    if (name === 'toJSON' || (name.startsWith('$') && ESCAPED.test(name))) return false
+    if (!isPlain((value as Record<string, unknown>)[name], depth + 1)) return false
   }
   return true
 }

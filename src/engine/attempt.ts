@@ -30,8 +30,12 @@ export function attemptOf(receipt: Receipt, signal: () => AbortSignal): Attempt 
  * Nothing starts on a lease that may be over: a process that was paused between the claim and now asks first.
  * Throws LEASE_LOST when the receipt has changed hands.
  */
-export async function stillOwned(room: Room, receipt: Receipt, sinceMs: number): Promise<void> {
-  if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return
+export function stillOwned(room: Room, receipt: Receipt, sinceMs: number): Promise<void> | undefined {
+  if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return undefined
+  return askOwned(room, receipt)
+}
+
+async function askOwned(room: Room, receipt: Receipt): Promise<void> {
   const asked = answered(room, 'nothing was executed', renew(room, receipt))
   asked.catch(() => abandon(room, receipt))
   if (!(await asked)) throw leaseLost(view(receipt))
@@ -68,7 +72,16 @@ export function underLease<T>(
     async function perform(): Promise<T> {
       return await work(attemptOf(receipt, signal))
     }
-    perform().then(resolve, reject).finally(stop)
+    perform().then(
+      (value) => {
+        stop()
+        resolve(value)
+      },
+      (error: unknown) => {
+        stop()
+        reject(error)
+      },
+    )
   })
 }
 

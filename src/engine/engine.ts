@@ -15,7 +15,7 @@ import { type Effect, once, type Once } from './once.js'
 import { recall, replay } from './replay.js'
 import { resolve, type Resolution, type Resolver } from './resolve.js'
 import type { Call, Room } from './room.js'
-import { type CacheLimits, createSettledCache } from './settled-cache.js'
+import { type CacheLimits, createSettledCache, type Settled } from './settled-cache.js'
 import { createTelemetry } from './telemetry.js'
 import { realTimers, type Timers } from './timers.js'
 import { transact, type Work } from './transact.js'
@@ -32,8 +32,12 @@ export interface EngineOptions {
 }
 
 export interface Engine<Tx> {
-  /** The answer to a duplicate of a settled action, where this process remembers it. */
-  recall<T>(id: string, payload: unknown, identity: unknown): Once<T> | undefined
+  /** A settled action that this process remembers. */
+  remembered(id: string): Settled | undefined
+  /** The answer to a duplicate of it, where the payload is one that it was seen with. */
+  recall<T>(settled: Settled, payload: unknown, identity: unknown): Once<T> | undefined
+  /** The answer to a duplicate of it, by fingerprint; called without waiting for anything in between. */
+  replay<T>(settled: Settled, call: Call<T>): Once<T>
   once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
   transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
   look(addresses: readonly Address[]): Promise<Looked>
@@ -102,17 +106,11 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
   }
 
   return {
-    recall: (id, payload, identity) => (closing ? undefined : recall(room, id, payload, identity)),
-    async once(call, effect) {
-      const settled = closing ? undefined : room.cache.get(call.id)
-      if (settled) return replay(room, call, settled, 'at once')
-      return counted(() => once(room, call, effect))
-    },
-    async transact(call, work) {
-      const settled = closing ? undefined : room.cache.get(call.id)
-      if (settled) return replay(room, call, settled, 'at once')
-      return counted(() => transact(room, call, work))
-    },
+    remembered: (id) => (closing ? undefined : room.cache.get(id)),
+    recall: (settled, payload, identity) => recall(room, settled, payload, identity),
+    replay: (settled, call) => replay(room, call, settled, 'at once'),
+    once: (call, effect) => counted(() => once(room, call, effect)),
+    transact: (call, work) => counted(() => transact(room, call, work)),
     look: (addresses) => reading(() => store.get(addresses)),
     scan: (query) => reading(() => store.scan(query)),
     async audit(query) {

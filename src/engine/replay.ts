@@ -19,11 +19,15 @@ export function replay<T>(room: Room, call: Call<T>, settled: Settled, atOnce?: 
 }
 
 /** The way of most duplicates: the payload is compared with one whose fingerprint is known, and nothing is hashed. */
-export function recall<T>(room: Room, id: string, payload: unknown, identity: unknown): Once<T> | undefined {
-  const settled = room.cache.get(id)
-  const seen = settled?.seen
+export function recall<T>(
+  room: Room,
+  settled: Settled,
+  payload: unknown,
+  identity: unknown,
+): Once<T> | undefined {
+  const { seen } = settled
   if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined
-  return again(room, settled as Settled)
+  return again(room, settled)
 }
 
 function again<T>(room: Room, settled: Settled): Once<T> {

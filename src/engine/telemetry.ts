@@ -2,7 +2,7 @@
  * OpenTelemetry, applied once for all stores and guards. Through its API package alone: without an SDK in the
  * program every call here does nothing.
  */
-import { metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { AuditName } from '../core/audit.js'
 
 export interface Telemetry {
@@ -47,7 +47,10 @@ export function createTelemetry(store: string): Telemetry {
     },
     inSpan(scope, attempt, run) {
       const attributes = { 'ibid.scope': scope, 'ibid.attempt': attempt, 'ibid.store': store }
-      return tracer.startActiveSpan('ibid.attempt', { attributes }, (span) => endWith(span, run))
+      const span = tracer.startSpan('ibid.attempt', { attributes })
+      // Nobody listens, or this one was not sampled: an attempt does not pay for a context then.
+      if (!span.isRecording()) return run()
+      return context.with(trace.setSpan(context.active(), span), () => endWith(span, run))
     },
   }
 }

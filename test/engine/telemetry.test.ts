@@ -22,13 +22,14 @@ function listen() {
   } as never)
   trace.setGlobalTracerProvider({
     getTracer: () => ({
-      startActiveSpan(name: string, options: { attributes: unknown }, run: (span: unknown) => unknown) {
+      startSpan(name: string, options: { attributes: unknown }) {
         const span: Span = { name, attributes: options.attributes, ended: false }
         spans.push(span)
-        return run({
+        return {
+          isRecording: () => true,
           setStatus: (status: unknown) => (span.status = status),
           end: () => (span.ended = true),
-        })
+        }
       },
     }),
   } as never)
