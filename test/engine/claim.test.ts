@@ -86,6 +86,21 @@ test('[R7, R61] a takeover whose answer was lost runs once', async () => {
   expect(runs).toBe(1)
 })
 
+test('[R7, R12] a takeover that is never answered is not given back: the first attempt may have done it', async () => {
+  const on = bench()
+  await leaveBehind(on, { lease: '1s', recovery: 'retry' })
+  await on.time.pass(1_000)
+  on.tap.failAfter('swap')
+  const second = seen(on.open().once(INTENT, () => 'no', { recovery: 'retry', lease: '30s' }))
+  await on.time.pass(10)
+  expect((await on.open().get(INTENT))?.attempt).toBe(2)
+  on.tap.failBefore('claim', 3)
+  await on.time.pass(500)
+  expect(second.now).toMatchObject({ state: 'failed', error: { code: 'STORE_UNAVAILABLE' } })
+  await on.time.pass(20_000)
+  expect(await on.open().get(INTENT)).toMatchObject({ state: 'pending', attempt: 2 })
+})
+
 test('[R8] a takeover that meets a renewal: the lease is alive again, and stays with its owner', async () => {
   const on = bench()
   await leaveBehind(on, { lease: '1s', recovery: 'retry' })
