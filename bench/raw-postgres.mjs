@@ -26,8 +26,8 @@ create table if not exists ibid_raw.audit (
 const NOW = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
 const MICROS = `(extract(epoch from clock_timestamp()) * 1000000)::bigint`
 const AUDIT = `insert into ibid_raw.audit (at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)`
-const INSERT = `insert into ibid_raw.receipts (tenant, scope, key, state, recovery, token, fingerprint, epoch, created_at,
-  at, until, lease_ms, window_ms, attempt, max_attempts)`
+const INSERT = `insert into ibid_raw.receipts (tenant, scope, key, state, recovery, token, fingerprint, epoch,
+  created_at, at, until, lease_ms, window_ms, attempt, max_attempts)`
 
 const CLAIM = {
   name: 'raw_claim',
@@ -165,4 +165,34 @@ export async function selects({ url, count, callers = 256, keys = 5_000, connect
   const rate = await perSecond(count, callers, one)
   await pool.end()
   return rate
+}
+
+/**
+ * Settled receipts put straight into the tables of a store that has been opened once, because ten million through the
+ * front door take too long. The first `ended` of them are past their window, for a purge to find.
+ */
+export async function fill({ url, count, ended = 0, schema = 'ibid' }) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query(`
+    set maintenance_work_mem = '1GB';
+    set synchronous_commit = off;
+    alter table "${schema}".receipts drop constraint receipts_pkey;
+    drop index "${schema}".receipts_forget;
+    drop index "${schema}".receipts_epoch;
+    insert into "${schema}".receipts (digest, tenant, scope, key, fingerprint, token, state, recovery, outcome, attempt,
+      max_attempts, lease_ms, window_ms, epoch, created_at, at, until, forget_at, attention)
+    select k, '${TENANT}', '${SCOPE}', k::text, md5(k::text) || md5(k::text), k::text, 'succeeded', 'hold',
+      '${JSON.stringify({ value: resultOf('0') })}', 1, 5, 30000, 604800000,
+      n.now * 1000 - 100000000 + i, n.now - 100000, n.now - 100000, e.ends, e.ends, false
+    from (select gen_random_uuid() as k, i from generate_series(1, ${count}) i) g,
+      (select ${NOW} as now) n,
+      lateral (select case when i <= ${ended} then n.now - 1000 else n.now + 604800000 end as ends) e;
+    alter table "${schema}".receipts add constraint receipts_pkey primary key (tenant, digest);
+    create index receipts_forget on "${schema}".receipts (forget_at) where forget_at is not null;
+    create index receipts_epoch on "${schema}".receipts (epoch)`)
+  await client.query(`vacuum analyze "${schema}".receipts`)
+  await client.query('checkpoint')
+  await client.end()
+  return count
 }

@@ -16,8 +16,8 @@ export class ArrayParam {
   }
 
   toText(): string {
-    const { kind, values } = this
-    return `{${values.map((value) => (value === null ? 'NULL' : kind === 'text' ? quote(String(value)) : value)).join(',')}}`
+    const write = this.kind === 'text' ? quote : String
+    return `{${this.values.map((value) => (value === null ? 'NULL' : write(value))).join(',')}}`
   }
 
   /** Numbers stay text: they are few and short, and there are four types of them. */
@@ -80,6 +80,6 @@ function header(buffer: Buffer, type: number, length: number, nulls: boolean): n
   return HEADER
 }
 
-function quote(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+function quote(value: string | number): string {
+  return `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`
 }

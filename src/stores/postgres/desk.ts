@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Driver, Session } from './driver.js'
 import { isReplica, replica, wasUndone } from './errors.js'
+import type { Frontier } from './frontier.js'
 import type { Hints } from './hints.js'
 import type { Terms } from './options.js'
 import type { Row } from './rows.js'
@@ -12,6 +13,7 @@ export interface Desk {
   readonly terms: Terms
   readonly sql: Statements
   readonly hints: Hints
+  readonly frontier: Frontier
 }
 
 const TRIES = 10

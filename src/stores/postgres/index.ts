@@ -13,10 +13,11 @@ import { check } from './check.js'
 import { claim } from './claim.js'
 import { connect } from './connect.js'
 import type { Desk } from './desk.js'
+import { createFrontier } from './frontier.js'
 import { createHints } from './hints.js'
 import { migrate } from './migrate.js'
 import { type PostgresOptions, termsOf } from './options.js'
-import { createPurge } from './purge.js'
+import { purge } from './purge.js'
 import { get, scan } from './read.js'
 import type { PostgresConnection } from './shapes.js'
 import { statements } from './statements.js'
@@ -35,13 +36,9 @@ export function postgresStore(
 ): Store<PostgresTransaction> {
   const terms = termsOf(options)
   const driver = connect(connection, terms)
-  const desk: Desk = {
-    driver,
-    terms,
-    sql: statements(terms.schema),
-    hints: createHints(driver, terms.schema),
-  }
-  const purge = createPurge(desk)
+  const sql = statements(terms.schema)
+  const hints = createHints(driver, terms.schema)
+  const desk: Desk = { driver, terms, sql, hints, frontier: createFrontier(driver, sql) }
   let migrating: Promise<void> | undefined
   let closing: Promise<void> | undefined
 
@@ -68,10 +65,7 @@ export function postgresStore(
     swap: async (changes) => await swap(await ready(), changes),
     get: async (addresses) => await get(await ready(), addresses),
     scan: async (query) => await scan(await ready(), query),
-    async purge(limit, auditMs) {
-      await ready()
-      return await purge(limit, auditMs)
-    },
+    purge: async (limit, auditMs) => await purge(await ready(), limit, auditMs),
     record: async (events) => await record(await ready(), events),
     audit: async (query) => await audit(await ready(), query),
     check: async () => await check(await ready()),

@@ -31,7 +31,7 @@ export interface PostgresOptions {
   readonly synchronousCommit?: 'on' | 'remote_apply' | 'remote_write' | 'local'
   /** Begins the transactions of `transact` in a library of your own. Default: the store's connections. */
   readonly begin?: PostgresBegin
-  /** The largest batch, and how many are under way at once. */
+  /** The largest batch, and how many of each kind are under way at once. Default 256 and 2. */
   readonly maxBatch?: number
   readonly lanes?: number
 }
@@ -50,7 +50,7 @@ export function termsOf(options: PostgresOptions): Terms {
     lockTimeoutMs: options.lockTimeoutMs ?? 200,
     idleInTransactionMs: options.idleInTransactionMs ?? 60_000,
     maxBatch: options.maxBatch ?? 256,
-    lanes: options.lanes ?? 4,
+    lanes: options.lanes ?? 2,
     ...(options.begin ? { begin: options.begin } : {}),
     ...(options.synchronousCommit ? { synchronousCommit: options.synchronousCommit } : {}),
   }

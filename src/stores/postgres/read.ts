@@ -32,6 +32,7 @@ export async function get(desk: Desk, addresses: readonly Address[]): Promise<Lo
 
 /** In the order of the primary key, which no change of a receipt changes. */
 export async function scan(desk: Desk, query: ScanQuery): Promise<ScanPage> {
+  if (isUnsettled(query)) await desk.frontier.advance()
   const { text, params } = scanStatement(desk.terms.schema, query)
   const rows = await send(desk.driver, { name: '', text }, params)
   const [head] = rows as [Row]
@@ -83,4 +84,8 @@ select c.now::float8, pg_is_in_recovery(), r.digest::text, ${receiptColumns('r')
 from clock c left join (select * from found order by tenant, digest limit ${limit}) r on true
 order by r.tenant, r.digest`
   return { text, params }
+}
+
+function isUnsettled({ states }: ScanQuery): boolean {
+  return states !== undefined && states.every((state) => state === 'pending' || state === 'unknown')
 }

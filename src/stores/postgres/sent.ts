@@ -16,9 +16,9 @@ export function receiptColumns(r: string): string {
 }
 
 /** In the order of `draftColumns`, `swapColumns` and `eventColumns` in columns.ts. */
-export const DRAFT = `digest uuid, tenant text, scope text, key text, fingerprint text, state text, token text, attempt int,
-  max_attempts int, recovery text, lease_ms bigint, window_ms bigint, outcome text, epoch bigint, created_at bigint,
-  for_ms bigint, event text, "by" text, why text`
+export const DRAFT = `digest uuid, tenant text, scope text, key text, fingerprint text, state text, token text,
+  attempt int, max_attempts int, recovery text, lease_ms bigint, window_ms bigint, outcome text, epoch bigint,
+  created_at bigint, for_ms bigint, event text, "by" text, why text`
 export const SWAP = `${DRAFT}, expect_token text, expect_state text, compare_until text, expect_until bigint`
 export const EVENT = `digest uuid, epoch bigint, attempt int, count int, tenant text, scope text, key text, event text,
   state text, fingerprint text, "by" text, why text`

@@ -19,7 +19,8 @@ export function claim(s: string, of: 'batch' | 'one'): string {
   const looked = one
     ? `wanted (${FOUND.join(', ')}) as materialized (${found(v)})`
     : `wanted as materialized (
-  select w.*, r.* from (${rowsOf(DRAFT)}) w left join lateral (${found(ofRow)} limit 1) r (${FOUND.join(', ')}) on true)`
+  select w.*, r.* from (${rowsOf(DRAFT)}) w
+  left join lateral (${found(ofRow)} limit 1) r (${FOUND.join(', ')}) on true)`
   return `with clock as materialized (
   select micros / 1000 as now, greatest(micros, m.epoch_floor + 1, m.frontier + 1) as epoch
   from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros) as t, ${s}.meta m),
@@ -37,7 +38,8 @@ inserted as (
   returning digest, at, epoch, attempt, tenant, scope, key, state, fingerprint),
 noted as (
   insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
-  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, ${one ? NOTE.map(v).join(', ') : ONE_NOTE}
+  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint,
+    ${one ? NOTE.map(v).join(', ') : ONE_NOTE}
   from inserted)
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${one ? '1' : 'w.ord::int'},
   ${FOUND.join(', ')}
