@@ -86,7 +86,7 @@ export function eventColumns(events: readonly Placed<AuditEvent>[]): ArrayParam[
   ]
 }
 
-export function texts<T>(rows: readonly Placed<T>[], pick: (value: T) => string | null): ArrayParam {
+function texts<T>(rows: readonly Placed<T>[], pick: (value: T) => string | null): ArrayParam {
   return new ArrayParam('text', column(rows, pick))
 }
 

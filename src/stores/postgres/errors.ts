@@ -76,7 +76,7 @@ export function timedOut(afterMs: number): IbidError {
 
 export function invalidConnection(message: string): IbidError {
   return new IbidError(`${message}; nothing was executed`, {
-    code: 'INVALID_STORE',
+    code: 'INVALID_INTENT',
     retriable: false,
     action:
       "give postgresStore a URL such as 'postgres://user@host/database', a pool of pg, or a client of postgres",
@@ -85,7 +85,7 @@ export function invalidConnection(message: string): IbidError {
 
 export function noClientLibrary(cause: unknown): IbidError {
   return new IbidError('the package pg is not installed; nothing was executed', {
-    code: 'INVALID_STORE',
+    code: 'INVALID_INTENT',
     retriable: false,
     action: 'npm install pg, or give postgresStore a client of postgres',
     cause,

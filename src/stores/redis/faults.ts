@@ -20,7 +20,7 @@ export function unavailable(reason: string): IbidError {
 /** What a program gave to `redisStore` cannot work. */
 export function invalidStore(message: string, action: string): IbidError {
   return new IbidError(`${message}; nothing was executed`, {
-    code: 'INVALID_STORE',
+    code: 'INVALID_INTENT',
     retriable: false,
     action,
   })
