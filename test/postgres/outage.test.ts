@@ -83,7 +83,7 @@ describe('a store whose server was never there', () => {
           return reason
         }
       })()
-      expect(error).toMatchObject({ code: 'INVALID_STORE' })
+      expect(error).toMatchObject({ code: 'INVALID_INTENT' })
       expect(inspect(error, { depth: 10 })).not.toContain('hunter2')
     }
   })

@@ -21,7 +21,7 @@ describe('shards', () => {
   it('refuse another number, before anything is written', async () => {
     await put(bench.open({ shards: 2 }))
     const other = bench.open({ shards: 3 })
-    await expect(other.claim([draft()])).rejects.toMatchObject({ code: 'INVALID_STORE', retriable: false })
+    await expect(other.claim([draft()])).rejects.toMatchObject({ code: 'INVALID_INTENT', retriable: false })
   })
 
   it('refuse data of another version', async () => {
@@ -38,7 +38,7 @@ describe('shards', () => {
       { timeoutMs: -1 },
       { wait: { replicas: 0, timeoutMs: 1 } },
     ]) {
-      expect(() => bench.open(options)).toThrow(expect.objectContaining({ code: 'INVALID_STORE' }))
+      expect(() => bench.open(options)).toThrow(expect.objectContaining({ code: 'INVALID_INTENT' }))
     }
   })
 })

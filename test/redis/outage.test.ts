@@ -84,9 +84,9 @@ describe('a store whose server was never there', () => {
 
   it('says what is wrong with a URL without showing it', () => {
     for (const url of ['redis://u:hunter2@ho st', 'mysql://u:hunter2@h', 'hunter2']) {
-      expect(() => redisStore(url)).toThrow(expect.objectContaining({ code: 'INVALID_STORE' }))
+      expect(() => redisStore(url)).toThrow(expect.objectContaining({ code: 'INVALID_INTENT' }))
       expect(() => redisStore(url)).not.toThrow('hunter2')
     }
-    expect(() => redisStore({} as never)).toThrow(expect.objectContaining({ code: 'INVALID_STORE' }))
+    expect(() => redisStore({} as never)).toThrow(expect.objectContaining({ code: 'INVALID_INTENT' }))
   })
 })
