@@ -114,6 +114,22 @@ async function work() {
   }
 }
 
+/** A test that is red by itself would catch everything: without a defect all of them have to be green. */
+async function sound() {
+  const folder = makeBench()
+  try {
+    await build(folder)
+    return await failing(folder, [...new Set(chosen.flatMap(({ tests }) => tests))])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const red = await sound()
+if (red.length > 0) {
+  console.log(`red without any defect, so nothing could be told: ${red[0]}`)
+  process.exit(1)
+}
 await Promise.all(Array.from({ length: Math.min(BENCHES, chosen.length) }, work))
 console.log(`\n${chosen.length - missed.length} of ${chosen.length} planted defects caught`)
 for (const name of missed) console.log(`NOT CAUGHT: ${name}`)
