@@ -19,10 +19,17 @@ export function readRun(file) {
       if (test.status === 'passed') {
         run.passed++
         for (const number of numbersIn(test.fullName)) run.provenBy.set(number, test.fullName)
-      } else (test.status === 'failed' ? run.failed : run.skipped).push(`${path} › ${test.fullName}`)
+      } else if (test.status === 'failed') run.failed.push(`${path} › ${test.fullName}${reason(test)}`)
+      else run.skipped.push(`${path} › ${test.fullName}`)
     }
   }
   return run
+}
+
+/** Enough of a failure to know it by when only the summary is left. */
+function reason({ failureMessages = [] }) {
+  const lines = failureMessages.join('\n').split('\n').slice(0, 12)
+  return lines.map((line) => `\n                ${line}`).join('')
 }
 
 /** Requirements for which no test ran and passed. */

@@ -1,7 +1,10 @@
 /** Durability: what was acknowledged is still there, after a close and after a SIGKILL in the middle of the work. */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { STATES } from '../../core/receipt.js'
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditEvent } from '../../core/audit.js'
+import { type Receipt, STATES } from '../../core/receipt.js'
+import type { Store } from '../../store.js'
 import { ledger } from '../ledger.js'
 import { events } from './audit.js'
 import type { TestStoreOptions } from './bench.js'
@@ -72,14 +75,14 @@ const killing: Readonly<Record<string, Case['run']>> = {
       )
     }
     const last = new Map(acknowledged.all().map(({ key, data }) => [key, data as Acknowledged]))
-    const stored = new Map((await pages(bench.store, {}, 500)).map((receipt) => [receipt.key, receipt]))
+    const { receipts, log } = await settled(bench.store)
+    const stored = new Map(receipts.map((receipt) => [receipt.key, receipt]))
     for (const [key, { token, state }] of last) {
       const receipt = stored.get(key)
       same(receipt?.token, token, 'a claim that was acknowledged must survive a SIGKILL')
       if (state === 'succeeded')
         same(receipt?.state, state, 'a swap that was acknowledged must survive a SIGKILL')
     }
-    const log = await events(bench.store, {}, 500)
     for (const [event, states] of [
       ['claimed', ['pending', 'succeeded']],
       ['settled', ['succeeded']],
@@ -95,4 +98,19 @@ const killing: Readonly<Record<string, Case['run']>> = {
     const fresh = await put(bench.store)
     holds(fresh.state === 'pending', 'a store must go on working for others when a process was killed')
   },
+}
+
+/**
+ * Receipts and log as they were at one moment. A server may still be at work on what the killed process had asked for,
+ * so the log is read between two equal readings of the receipts.
+ */
+async function settled(
+  store: Store,
+): Promise<{ readonly receipts: readonly Receipt[]; readonly log: readonly AuditEvent[] }> {
+  for (let receipts = await pages(store, {}, 500); ;) {
+    const log = await events(store, {}, 500)
+    const again = await pages(store, {}, 500)
+    if (isDeepStrictEqual(receipts, again)) return { receipts, log }
+    receipts = again
+  }
 }
