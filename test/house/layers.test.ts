@@ -62,8 +62,18 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
   },
   {
     room: 'src/guards/http/a.ts',
-    may: ['./b.js', '../../core/b.js', '../../key/index.js', '../../engine/b.js'],
+    may: ['./b.js', '../../core/b.js', '../../key/index.js', '../../ibid.js'],
     mayNot: ['../queue/index.js', '../../store.js', '../../stores/memory/index.js', '../../index.js', 'ibid'],
+  },
+  {
+    room: 'src/adapters/a.ts',
+    may: ['./b.js', '../guards/http/index.js', '../core/b.js', '../key/index.js', '../ibid.js', 'hono'],
+    mayNot: ['../engine/b.js', '../store.js', '../stores/memory/index.js', '../index.js', 'ibid'],
+  },
+  {
+    room: 'src/adapters/mcp/a.ts',
+    may: ['./b.js', '../../guards/broker/index.js', '../../core/b.js', '../../ibid.js'],
+    mayNot: ['../../engine/b.js', '../../store.js', '../../stores/memory/index.js', 'ibid'],
   },
   {
     room: 'src/ibid.ts',
