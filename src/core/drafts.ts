@@ -2,7 +2,7 @@
  * From a receipt and an allowed row of the table to what a store is asked to write. Pure: the store's clock
  * fills in the stamps. Every write that the engine makes is one of these.
  */
-import type { AuditName, AuditNote } from './audit.js'
+import type { AuditNote } from './audit.js'
 import type { Terms } from './policy.js'
 import type { Address, Draft, Receipt, State } from './receipt.js'
 import { type Event, findRow, type Row } from './transitions.js'
@@ -43,8 +43,9 @@ export function handOver(found: Receipt, row: Row, first: Draft): Draft {
 export type OwnerEvent = Exclude<Event, 'claim' | 'sweep' | 'resolve'>
 
 export function ownerDraft(receipt: Receipt, event: OwnerEvent, outcome: string | null, why?: string): Draft {
-  const row = findRow('pending', event, receipt.recovery) as Row
-  return moved(receipt, row.to, OWNER_HOLDS[event](receipt), outcome, { event: OWNER_AUDIT[event], why })
+  const note = OWNER_NOTE[event]
+  const audit = why === undefined ? note : { event: note.event, why }
+  return moved(receipt, OWNER_TO[event], OWNER_HOLDS[event](receipt), outcome, audit)
 }
 
 /** A lapsed receipt that nobody may run again (held), or whose attempt certainly did nothing (released). */
@@ -102,11 +103,19 @@ const OWNER_HOLDS: Readonly<Record<OwnerEvent, (receipt: Receipt) => number | nu
   doubt: () => null,
 }
 
-const OWNER_AUDIT: Readonly<Record<OwnerEvent, AuditName>> = {
-  renew: 'renewed',
-  lapse: 'released',
-  succeed: 'settled',
-  fail: 'settled',
-  release: 'released',
-  doubt: 'held',
+const OWNER_NOTE: Readonly<Record<OwnerEvent, AuditNote>> = {
+  renew: { event: 'renewed' },
+  lapse: { event: 'released' },
+  succeed: { event: 'settled' },
+  fail: { event: 'settled' },
+  release: { event: 'released' },
+  doubt: { event: 'held' },
 }
+
+/** Where the table leads, whatever the recovery policy. */
+const OWNER_TO = Object.fromEntries(
+  Object.keys(OWNER_NOTE).map((event) => [
+    event,
+    (findRow('pending', event as OwnerEvent, 'hold') as Row).to,
+  ]),
+) as Readonly<Record<OwnerEvent, State>>

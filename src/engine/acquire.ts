@@ -35,29 +35,37 @@ interface Claiming {
 }
 
 export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
-  const deadlineMs = room.timers.elapsedMs() + call.terms.waitMs
+  let sinceMs = room.timers.elapsedMs()
+  const deadlineMs = sinceMs + call.terms.waitMs
   const first = claimDraft(call.address, call.fingerprint, call.terms, room.newToken())
   const claiming: Claiming = { first, asked: first, deadlineMs, unanswered: 0 }
   for (;;) {
     if (room.isClosing()) throw closed()
-    const joined = await joinRunning(room, call, deadlineMs)
-    if (joined) return { kind: 'settled', settled: joined }
-    const sinceMs = room.timers.elapsedMs()
-    const claimed = await claim(room, first)
-    if (claimed.won) {
-      const receipt = asWritten(first, claimed.now, claimed.epoch)
-      changed(room, receipt, first)
-      return { kind: 'owned', receipt, sinceMs }
+    const running = room.executions.find(call.id)
+    if (running) {
+      const settled = await join(room, call, running, deadlineMs)
+      if (settled) return { kind: 'settled', settled }
+    } else {
+      const claimed = await claim(room, first, sinceMs)
+      if (claimed.won) {
+        const receipt = asWritten(first, claimed.now, claimed.epoch)
+        changed(room, receipt, first)
+        return { kind: 'owned', receipt, sinceMs }
+      }
+      const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
+      if (acquired) return acquired
     }
-    const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
-    if (acquired) return acquired
+    sinceMs = room.timers.elapsedMs()
   }
 }
 
 /** Duplicates in this process wait for the attempt that runs in it. */
-async function joinRunning(room: Room, call: Call, deadlineMs: number): Promise<Settled | undefined> {
-  const running = room.executions.find(call.id)
-  if (!running) return undefined
+async function join(
+  room: Room,
+  call: Call,
+  running: Receipt,
+  deadlineMs: number,
+): Promise<Settled | undefined> {
   if (running.fingerprint !== call.fingerprint) throw conflict(room, running)
   const how = await room.executions.join(call.id, deadlineMs)
   if (how.kind === 'settled') return how.settled
@@ -127,8 +135,7 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   return { kind: 'owned', receipt, sinceMs }
 }
 
-async function claim(room: Room, draft: Draft): Promise<Claimed> {
-  const startMs = room.timers.elapsedMs()
+async function claim(room: Room, draft: Draft, startMs: number): Promise<Claimed> {
   for (let tried = 1; ; tried++) {
     try {
       const claimed = await room.commit.claim(draft)

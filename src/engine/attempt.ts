@@ -8,21 +8,38 @@ import { IbidError, leaseLost } from '../core/errors.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { abandon } from './abandon.js'
+import type { Kept } from './lease-keeper.js'
 import { answered, type Room } from './room.js'
 import { announce } from './settle.js'
 
-export function attemptOf(receipt: Receipt, signal: () => AbortSignal): Attempt {
-  const { tenant, scope, key, attempt: number, epoch } = receipt
-  return {
-    tenant,
-    scope,
-    key,
-    number,
-    epoch,
-    // Made only when somebody asks: most effects never do.
-    get signal() {
-      return signal()
-    },
+/** What an effect is given. The signal is made only when somebody asks for it: most effects never do. */
+export class RunningAttempt implements Attempt {
+  readonly tenant: string
+  readonly scope: string
+  readonly key: string
+  readonly number: number
+  readonly epoch: number
+  #controller: AbortController | undefined
+  #ended: IbidError | undefined
+
+  constructor(receipt: Receipt) {
+    this.tenant = receipt.tenant
+    this.scope = receipt.scope
+    this.key = receipt.key
+    this.number = receipt.attempt
+    this.epoch = receipt.epoch
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#ended) this.#controller.abort(this.#ended)
+    return this.#controller.signal
+  }
+
+  /** Not a method: what an effect holds cannot end its own attempt. */
+  static end(attempt: RunningAttempt, error: IbidError): void {
+    attempt.#ended = error
+    attempt.#controller?.abort(error)
   }
 }
 
@@ -41,48 +58,93 @@ async function askOwned(room: Room, receipt: Receipt): Promise<void> {
   if (!(await asked)) throw leaseLost(view(receipt))
 }
 
-/** Runs `work` under the receipt's lease. Rejects with LEASE_LOST or UPSTREAM_TIMEOUT when the lease ends first. */
+/**
+ * Runs `work` under the receipt's lease, which is good from `sinceMs`. Rejects with LEASE_LOST or UPSTREAM_TIMEOUT when
+ * that ends first. Work that is done when it returns needs no keeping, and its result is given back as it is.
+ */
 export function underLease<T>(
   room: Room,
   receipt: Receipt,
   timeoutMs: number,
-  work: (attempt: Attempt) => T | Promise<T>,
-): Promise<T> {
-  let controller: AbortController | undefined
-  let ended: IbidError | undefined
-  function signal(): AbortSignal {
-    controller ??= new AbortController()
-    if (ended) controller.abort(ended)
-    return controller.signal
+  sinceMs: number,
+  work: (attempt: Attempt) => T | PromiseLike<T>,
+): T | Promise<T> {
+  const attempt = new RunningAttempt(receipt)
+  const endsMs = room.timers.elapsedMs() + timeoutMs
+  const result = work(attempt)
+  if (!isPromise(result)) return result
+  return new Underway<T>(room, receipt, attempt, timeoutMs, sinceMs, endsMs).race(result)
+}
+
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return (
+    value !== null &&
+    (typeof value === 'object' || typeof value === 'function') &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}
+
+/** An effect that is running, as the keeper of its lease sees it. */
+class Underway<T> implements Kept {
+  readonly receipt: Receipt
+  readonly sinceMs: number
+  readonly endsMs: number
+  readonly #room: Room
+  readonly #attempt: RunningAttempt
+  readonly #timeoutMs: number
+  #reject: ((error: IbidError) => void) | undefined
+
+  constructor(
+    room: Room,
+    receipt: Receipt,
+    attempt: RunningAttempt,
+    timeoutMs: number,
+    sinceMs: number,
+    endsMs: number,
+  ) {
+    this.#room = room
+    this.receipt = receipt
+    this.#attempt = attempt
+    this.#timeoutMs = timeoutMs
+    this.sinceMs = sinceMs
+    this.endsMs = endsMs
   }
 
-  return new Promise<T>((resolve, reject) => {
-    function interrupt(error: IbidError): void {
-      ended = error
-      controller?.abort(error)
-      reject(error)
-    }
-    const stop = room.leases.keep({
-      receipt,
-      timeoutMs,
-      renew: () => renew(room, receipt),
-      onLost: () => interrupt(leaseLost(view(receipt))),
-      onTimeout: () => interrupt(timedOut(receipt, timeoutMs)),
+  race(result: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      const { leases } = this.#room
+      const lease = leases.keep(this)
+      Promise.resolve(result).then(
+        (value) => {
+          leases.drop(lease)
+          resolve(value)
+        },
+        (error: unknown) => {
+          leases.drop(lease)
+          reject(error)
+        },
+      )
     })
-    async function perform(): Promise<T> {
-      return await work(attemptOf(receipt, signal))
-    }
-    perform().then(
-      (value) => {
-        stop()
-        resolve(value)
-      },
-      (error: unknown) => {
-        stop()
-        reject(error)
-      },
-    )
-  })
+  }
+
+  renew(): Promise<boolean> {
+    return renew(this.#room, this.receipt)
+  }
+
+  onLost(): void {
+    this.#interrupt(leaseLost(view(this.receipt)))
+  }
+
+  onTimeout(): void {
+    this.#interrupt(timedOut(this.receipt, this.#timeoutMs))
+  }
+
+  #interrupt(error: IbidError): void {
+    RunningAttempt.end(this.#attempt, error)
+    this.#reject?.(error)
+  }
 }
 
 /** A check that throws, or answers something else, has not told us anything. */

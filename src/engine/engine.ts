@@ -51,7 +51,15 @@ export interface Engine<Tx> {
 
 export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engine<Tx> {
   const timers = options.timers ?? realTimers
-  const room = furnish(store, options, timers, () => closing !== undefined)
+  const inside = {
+    enter(): void {
+      calls++
+    },
+    leave(): void {
+      if (--calls === 0) onIdle?.()
+    },
+  }
+  const room = furnish(store, options, timers, inside, () => closing !== undefined)
   const stopHousekeeping =
     options.sweepEveryMs > 0 ? keepHouse(room, options.sweepEveryMs, options.auditMs) : undefined
   let isReady = false
@@ -76,14 +84,14 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     return readying
   }
 
-  /** A call that may claim: the store stays open until it has ended. */
+  /** A call that may claim. */
   async function counted<T>(run: () => Promise<T>): Promise<T> {
-    calls++
+    inside.enter()
     try {
       if (!isReady || closing) await ready()
       return await run()
     } finally {
-      if (--calls === 0) onIdle?.()
+      inside.leave()
     }
   }
 
@@ -109,7 +117,8 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     remembered: (id) => (closing ? undefined : room.cache.get(id)),
     recall: (settled, payload, identity) => recall(room, settled, payload, identity),
     replay: (settled, call) => replay(room, call, settled, 'at once'),
-    once: (call, effect) => counted(() => once(room, call, effect)),
+    once: (call, effect) =>
+      isReady && !closing ? once(room, call, effect) : counted(() => once(room, call, effect)),
     transact: (call, work) => counted(() => transact(room, call, work)),
     look: (addresses) => reading(() => store.get(addresses)),
     scan: (query) => reading(() => store.scan(query)),
@@ -137,6 +146,7 @@ function furnish<Tx>(
   store: Store<Tx>,
   options: EngineOptions,
   timers: Timers,
+  calls: Room['calls'],
   isClosing: () => boolean,
 ): Room<Tx> {
   const commit = createGroupCommit(store)
@@ -152,6 +162,7 @@ function furnish<Tx>(
     leases: createLeaseKeeper(timers),
     auditor: createAuditor(store, options.sinks, timers, telemetry),
     newToken: options.newToken ?? randomUUID,
+    calls,
     isClosing,
   }
 }

@@ -8,8 +8,8 @@ import type { Timers } from './timers.js'
 
 export interface Execution {
   readonly receipt: Receipt
-  /** Tells everyone who joined: settled, or undefined when the store has to be asked what came of it. */
-  end(settled: Settled | undefined): void
+  /** Tells everyone who joined what came of it; undefined: the store has to be asked. Only asked where somebody did. */
+  end(outcome: () => Settled | undefined): void
 }
 
 /** `late`: the deadline passed first. */
@@ -24,24 +24,10 @@ export interface Executions {
 }
 
 export function createExecutions(timers: Timers): Executions {
-  const running = new Map<
-    string,
-    { readonly receipt: Receipt; readonly joined: Set<(how: Joined) => void> }
-  >()
+  const running = new Map<string, Running>()
 
   return {
-    start(id, receipt) {
-      const one = { receipt, joined: new Set<(how: Joined) => void>() }
-      running.set(id, one)
-      return {
-        receipt,
-        end(settled) {
-          if (running.get(id) === one) running.delete(id)
-          const how: Joined = settled ? { kind: 'settled', settled } : { kind: 'again' }
-          for (const tell of one.joined) tell(how)
-        },
-      }
-    },
+    start: (id, receipt) => new Running(running, id, receipt),
 
     find: (id) => running.get(id)?.receipt,
 
@@ -60,5 +46,34 @@ export function createExecutions(timers: Timers): Executions {
         one.joined.add(finish)
       })
     },
+  }
+}
+
+type Tell = (how: Joined) => void
+
+class Running implements Execution {
+  readonly receipt: Receipt
+  readonly #running: Map<string, Running>
+  readonly #id: string
+  #joined: Set<Tell> | undefined
+
+  constructor(running: Map<string, Running>, id: string, receipt: Receipt) {
+    this.receipt = receipt
+    this.#running = running
+    this.#id = id
+    running.set(id, this)
+  }
+
+  get joined(): Set<Tell> {
+    this.#joined ??= new Set()
+    return this.#joined
+  }
+
+  end(outcome: () => Settled | undefined): void {
+    if (this.#running.get(this.#id) === this) this.#running.delete(this.#id)
+    if (this.#joined === undefined || this.#joined.size === 0) return
+    const settled = outcome()
+    const how: Joined = settled ? { kind: 'settled', settled } : { kind: 'again' }
+    for (const tell of this.#joined) tell(how)
   }
 }

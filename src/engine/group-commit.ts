@@ -24,10 +24,11 @@ export function createGroupCommit(store: Store): GroupCommit {
   }
 }
 
-interface Waiting<In, Out> {
-  readonly input: In
-  readonly resolve: (output: Out) => void
-  readonly reject: (error: unknown) => void
+/** Those who wait for a batch, side by side: what each asked, and how to tell it the answer. */
+class Batch<In, Out> {
+  readonly inputs: In[] = []
+  readonly resolves: ((output: Out) => void)[] = []
+  readonly rejects: ((error: unknown) => void)[] = []
 }
 
 function queue<In, Out>(
@@ -35,17 +36,19 @@ function queue<In, Out>(
   lanes: number,
   send: (batch: In[]) => Promise<readonly Out[]>,
 ): (input: In) => Promise<Out> {
-  let waiting: Waiting<In, Out>[] = []
+  /** The last one is still being filled. */
+  const waiting: Batch<In, Out>[] = []
+  let filling: Batch<In, Out> | undefined
   let onTheirWay = 0
   let scheduled = false
 
-  async function trip(batch: Waiting<In, Out>[]): Promise<void> {
+  async function trip({ inputs, resolves, rejects }: Batch<In, Out>): Promise<void> {
     onTheirWay++
     try {
-      const outputs = await send(batch.map((one) => one.input))
-      for (let i = 0; i < batch.length; i++) (batch[i] as Waiting<In, Out>).resolve(outputs[i] as Out)
+      const outputs = await send(inputs)
+      for (let i = 0; i < resolves.length; i++) resolves[i]?.(outputs[i] as Out)
     } catch (error) {
-      for (const one of batch) one.reject(error)
+      for (const reject of rejects) reject(error)
     }
     onTheirWay--
     schedule()
@@ -53,9 +56,10 @@ function queue<In, Out>(
 
   function pump(): void {
     scheduled = false
-    while (waiting.length > 0 && onTheirWay < lanes) {
-      const batch = waiting.length <= maxBatch ? waiting : waiting.slice(0, maxBatch)
-      waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)
+    while (onTheirWay < lanes) {
+      const batch = waiting.shift()
+      if (batch === undefined) return
+      if (batch === filling) filling = undefined
       void trip(batch)
     }
   }
@@ -67,9 +71,20 @@ function queue<In, Out>(
     queueMicrotask(() => process.nextTick(pump))
   }
 
+  function roomFor(): Batch<In, Out> {
+    if (filling === undefined || filling.inputs.length >= maxBatch) {
+      filling = new Batch()
+      waiting.push(filling)
+    }
+    return filling
+  }
+
   return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject })
+      const batch = roomFor()
+      batch.inputs.push(input)
+      batch.resolves.push(resolve)
+      batch.rejects.push(reject)
       schedule()
     })
 }

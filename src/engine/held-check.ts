@@ -6,16 +6,13 @@ import { resolveDraft } from '../core/drafts.js'
 import { outcomeUnknown } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
-import { askCheck, attemptOf } from './attempt.js'
+import { askCheck, RunningAttempt } from './attempt.js'
 import { answered, type Call, type Room } from './room.js'
 
 export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
   const { check } = call.terms
   if (!check) throw outcomeUnknown(view(found), 'it is held until a person or a checker resolves it')
-  const answer = await askCheck(
-    check,
-    attemptOf(found, () => new AbortController().signal),
-  )
+  const answer = await askCheck(check, new RunningAttempt(found))
   if (answer.found === 'unclear') throw outcomeUnknown(view(found), 'the status check could not tell')
   const next = answer.found
     ? resolveDraft(

@@ -9,7 +9,9 @@ import type { Timers } from './timers.js'
 
 export interface Kept {
   readonly receipt: Receipt
-  readonly timeoutMs: number
+  /** The lease is good from here, and the effect may run until there: milliseconds of the engine's clock. */
+  readonly sinceMs: number
+  readonly endsMs: number
   /** Sends one renewal. False: the lease is lost. A rejection is tried again at the next turn. */
   renew(): Promise<boolean>
   onLost(): void
@@ -17,11 +19,12 @@ export interface Kept {
 }
 
 export interface LeaseKeeper {
-  /** Returns what to call when the attempt has ended. */
-  keep(attempt: Kept): () => void
+  keep(attempt: Kept): Lease
+  /** The attempt has ended. */
+  drop(lease: Lease): void
 }
 
-interface Lease {
+export interface Lease {
   readonly attempt: Kept
   readonly endsMs: number
   renewMs: number
@@ -69,21 +72,21 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
 
   return {
     keep(attempt) {
-      const nowMs = timers.elapsedMs()
       const lease: Lease = {
         attempt,
-        endsMs: nowMs + attempt.timeoutMs,
-        renewMs: nowMs + attempt.receipt.leaseMs / RENEWALS,
+        endsMs: attempt.endsMs,
+        renewMs: attempt.sinceMs + attempt.receipt.leaseMs / RENEWALS,
         renewing: false,
       }
       leases.add(lease)
       arm(Math.min(lease.renewMs, lease.endsMs))
-      return () => {
-        leases.delete(lease)
-        if (leases.size > 0 || !armed) return
-        armed.disarm()
-        armed = undefined
-      }
+      return lease
+    },
+    drop(lease) {
+      leases.delete(lease)
+      if (leases.size > 0 || !armed) return
+      armed.disarm()
+      armed = undefined
     },
   }
 }

@@ -12,7 +12,7 @@ import {
   Rejected,
 } from '../core/errors.js'
 import { encodeError, encodeValue } from '../core/outcome.js'
-import type { Attempt, CheckResult } from '../core/policy.js'
+import type { Attempt, Check, CheckResult } from '../core/policy.js'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
 import { acquire } from './acquire.js'
 import { askCheck, stillOwned, underLease } from './attempt.js'
@@ -20,6 +20,7 @@ import type { Execution } from './executions.js'
 import { replay } from './replay.js'
 import type { Call, Room } from './room.js'
 import { type Ending, settle, type Written } from './settle.js'
+import type { AttemptSpan } from './telemetry.js'
 
 export interface Once<T> {
   readonly value: T
@@ -31,31 +32,33 @@ export interface Once<T> {
 export type Effect<T> = (attempt: Attempt) => T | Promise<T>
 
 export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Promise<Once<T>> {
-  const acquired = await acquire(room, call)
-  if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
-  const { receipt } = acquired
-  const execution = room.executions.start(call.id, receipt)
-  return room.telemetry.inSpan(receipt.scope, receipt.attempt, () =>
-    run(room, call, execution, acquired.sinceMs, effect),
-  )
-}
-
-async function run<T>(
-  room: Room,
-  call: Call<T>,
-  execution: Execution,
-  sinceMs: number,
-  effect: Effect<T>,
-): Promise<Once<T>> {
-  const { receipt } = execution
+  let execution: Execution | undefined
+  let span: AttemptSpan | undefined
   let written: Written | undefined
+  room.calls.enter()
   try {
-    await stillOwned(room, receipt, sinceMs)
-    const { ending, answer } = await perform(room, call, receipt, sinceMs, effect)
-    written = await settle(room, receipt, ending)
-    return await answer(view(written.receipt))
+    const acquired = await acquire(room, call)
+    if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
+    const { receipt, sinceMs } = acquired
+    execution = room.executions.start(call.id, receipt)
+    span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
+    const asked = stillOwned(room, receipt, sinceMs)
+    if (asked) await asked
+    const performed = span
+      ? span.run(() => perform(room, call, receipt, sinceMs, effect))
+      : perform(room, call, receipt, sinceMs, effect)
+    const ended = performed instanceof Promise ? await performed : performed
+    written = await settle(room, receipt, ended.ending)
+    const shown = view(written.receipt)
+    if (ended.kind === 'done') return { value: ended.value, replayed: ended.replayed, receipt: shown }
+    throw ended.error(shown)
+  } catch (error) {
+    span?.failed()
+    throw error
   } finally {
-    execution.end(written && remember(room, call, written))
+    span?.end()
+    execution?.end(() => written && remember(room, call, written))
+    room.calls.leave()
   }
 }
 
@@ -69,45 +72,71 @@ export function remember(
 }
 
 /** How an attempt ended, and what its caller is told once that is written down. */
-export interface Ended<T> {
+export type Ended<T> =
+  | { readonly kind: 'done'; readonly ending: Ending; readonly value: T; readonly replayed: boolean }
+  | Failed
+
+export interface Failed {
+  readonly kind: 'failed'
   readonly ending: Ending
-  answer(receipt: ReceiptView): Once<T> | Promise<never>
+  error(receipt: ReceiptView): unknown
 }
 
-async function perform<T>(
+/** Nothing is awaited for an effect that has its result at once. */
+function perform<T>(
   room: Room,
   call: Call<T>,
   receipt: Receipt,
   sinceMs: number,
   effect: Effect<T>,
-): Promise<Ended<T>> {
+): Ended<T> | Promise<Ended<T>> {
   const { maxOutcome } = room.store
+  const { check, timeoutMs } = call.terms
+  // A later attempt of a checked effect: an earlier one may have done it already.
+  const checksFirst = check !== undefined && receipt.attempt > 1
   try {
-    return await underLease(room, receipt, call.terms.timeoutMs, async (attempt) => {
-      // A later attempt of a checked effect: an earlier one may have done it already.
-      if (call.terms.check && receipt.attempt > 1) {
-        const answer = await askCheck(call.terms.check, attempt)
-        if (answer.found === true) return succeeded(answer.value, true, maxOutcome)
-        if (answer.found === 'unclear') return held('the status check could not tell')
-        // The check took its time: the lease, or the time of this attempt, may be over by now.
-        await stillOwned(room, receipt, sinceMs)
-        attempt.signal.throwIfAborted()
-      }
-      return succeeded(await effect(attempt), false, maxOutcome)
-    })
+    const result: unknown = underLease<unknown>(
+      room,
+      receipt,
+      timeoutMs,
+      sinceMs,
+      checksFirst ? (attempt) => checkFirst(room, receipt, sinceMs, check, effect, attempt) : effect,
+    )
+    if (!(result instanceof Promise)) return succeeded(result as T, false, maxOutcome)
+    return result.then(
+      (value) => (checksFirst ? (value as Ended<T>) : succeeded(value as T, false, maxOutcome)),
+      (error: unknown) => classify(room, call, receipt, error),
+    )
   } catch (error) {
     return classify(room, call, receipt, error)
   }
 }
 
+async function checkFirst<T>(
+  room: Room,
+  receipt: Receipt,
+  sinceMs: number,
+  check: Check<T>,
+  effect: Effect<T>,
+  attempt: Attempt,
+): Promise<Ended<T>> {
+  const { maxOutcome } = room.store
+  const answer = await askCheck(check, attempt)
+  if (answer.found === true) return succeeded(answer.value, true, maxOutcome)
+  if (answer.found === 'unclear') return held('the status check could not tell')
+  // The check took its time: the lease, or the time of this attempt, may be over by now.
+  await stillOwned(room, receipt, sinceMs)
+  attempt.signal.throwIfAborted()
+  return succeeded(await effect(attempt), false, maxOutcome)
+}
+
 async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: unknown): Promise<Ended<T>> {
-  const verdict = verdictOf<T>(error, room.store.maxOutcome)
+  const verdict = verdictOf(error, room.store.maxOutcome)
   if (verdict) return verdict
   if (isAbout(error, 'LEASE_LOST', receipt)) throw error
   const { check, recovery } = call.terms
   if (check) {
-    const ask = (attempt: Attempt): Promise<CheckResult<T>> => askCheck(check, attempt)
-    const answer = await underLease(room, receipt, call.terms.timeoutMs, ask).catch(() => undefined)
+    const answer = await checkAfter(room, call, receipt, check)
     if (answer?.found === true) return succeeded(answer.value, false, room.store.maxOutcome)
     // What timed out may still happen: the next attempt asks the check again before it runs.
     const event = isTimeout(error) ? 'lapse' : 'release'
@@ -118,6 +147,20 @@ async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: u
     return failing('lapse', error, 'the effect failed')
   if (recovery === 'retry') return held(`the last of ${receipt.maxAttempts} attempts failed`, error)
   return held('the effect failed without saying whether it happened', error)
+}
+
+async function checkAfter<T>(
+  room: Room,
+  call: Call<T>,
+  receipt: Receipt,
+  check: Check<T>,
+): Promise<CheckResult<T> | undefined> {
+  const ask = (attempt: Attempt): Promise<CheckResult<T>> => askCheck(check, attempt)
+  try {
+    return await underLease(room, receipt, call.terms.timeoutMs, room.timers.elapsedMs(), ask)
+  } catch {
+    return undefined
+  }
 }
 
 function isTimeout(error: unknown): boolean {
@@ -132,7 +175,7 @@ export function isAbout(error: unknown, code: IbidCode, { tenant, scope, key, ep
 }
 
 /** What the effect itself said about how it ended, if it did. */
-export function verdictOf<T>(error: unknown, maxOutcome: number): Ended<T> | undefined {
+export function verdictOf(error: unknown, maxOutcome: number): Failed | undefined {
   if (error instanceof Rejected)
     return { ...failing('fail', error), ending: { event: 'fail', outcome: encodeError(error, maxOutcome) } }
   if (error instanceof NotExecuted) return failing('release', error, error.message)
@@ -142,26 +185,30 @@ export function verdictOf<T>(error: unknown, maxOutcome: number): Ended<T> | und
 
 function succeeded<T>(value: T, replayed: boolean, maxOutcome: number): Ended<T> {
   return {
+    kind: 'done',
     ending: { event: 'succeed', outcome: encodeValue(value, maxOutcome) },
-    answer: (receipt) => ({ value, replayed, receipt }),
+    value,
+    replayed,
   }
 }
 
 /** The caller gets the effect's own error, with the receipt on it where it has a place for one. */
-function failing(event: Ending['event'], error: unknown, why?: string): Ended<never> {
+function failing(event: Ending['event'], error: unknown, why?: string): Failed {
   return {
+    kind: 'failed',
     ending: { event, outcome: null, ...(why === undefined ? {} : { why }) },
-    answer(receipt) {
+    error(receipt) {
       if (error instanceof IbidError) Object.assign(error, { receipt, replayed: error.replayed ?? false })
-      return Promise.reject(error)
+      return error
     },
   }
 }
 
-function held(why: string, cause?: unknown): Ended<never> {
+function held(why: string, cause?: unknown): Failed {
   const said = cause instanceof Error ? `${why}: ${cause.message}` : why
   return {
+    kind: 'failed',
     ending: { event: 'doubt', outcome: null, why: said },
-    answer: (receipt) => Promise.reject(outcomeUnknown(receipt, said, cause)),
+    error: (receipt) => outcomeUnknown(receipt, said, cause),
   }
 }

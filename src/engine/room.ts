@@ -23,6 +23,8 @@ export interface Room<Tx = unknown> {
   readonly telemetry: Telemetry
   readonly timers: Timers
   readonly newToken: () => string
+  /** Calls that may write: the store stays open until the last of them has ended. */
+  readonly calls: { enter(): void; leave(): void }
   /** Nothing new may start: the store is about to be closed. */
   readonly isClosing: () => boolean
 }

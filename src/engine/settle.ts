@@ -6,7 +6,7 @@
 import { ownerDraft, type OwnerEvent } from '../core/drafts.js'
 import { leaseLost, storeUnavailable } from '../core/errors.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
-import type { Swap } from '../store.js'
+import type { Swap, Swapped } from '../store.js'
 import { notice, type Room } from './room.js'
 import { pause } from './timers.js'
 
@@ -27,41 +27,36 @@ const FEWEST_TRIES = 3
 
 /** Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written. */
 export async function settle(room: Room, receipt: Receipt, ending: Ending): Promise<Written> {
-  const written = await write(room, endingOf(receipt, ending), (error) =>
-    storeUnavailable(MEANING[ending.event], error),
-  )
-  if (written) return written
+  const change = endingOf(receipt, ending)
+  const stopMs = room.timers.elapsedMs() + receipt.leaseMs
+  let pauseMs = FIRST_PAUSE_MS
+  for (let tried = 1; ; tried++) {
+    try {
+      const swapped = await room.commit.swap(change)
+      const written = swapped.done ? made(room, change, swapped) : await lookInto(room, change)
+      if (written) return written
+      break
+    } catch (error) {
+      room.telemetry.storeFailed()
+      if (tried >= FEWEST_TRIES && room.timers.elapsedMs() + pauseMs > stopMs)
+        throw storeUnavailable(MEANING[ending.event], error)
+    }
+    await pause(room.timers, pauseMs)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
   throw leaseLost(view(receipt))
+}
+
+function made(room: Room, change: Swap, { now, epoch }: Extract<Swapped, { done: true }>): Written {
+  const receipt = asWritten(change.next, now, epoch)
+  announce(room, receipt, change)
+  return { receipt, now }
 }
 
 export function endingOf(receipt: Receipt, { event, outcome, why }: Ending): Swap {
   return {
     expect: { token: receipt.token, state: 'pending' },
     next: ownerDraft(receipt, event, outcome, why),
-  }
-}
-
-/** Undefined: the receipt belongs to somebody else now. */
-async function write(
-  room: Room,
-  change: Swap,
-  unavailable: (error: unknown) => Error,
-): Promise<Written | undefined> {
-  const stopMs = room.timers.elapsedMs() + change.next.leaseMs
-  let pauseMs = FIRST_PAUSE_MS
-  for (let tried = 1; ; tried++) {
-    try {
-      const swapped = await room.commit.swap(change)
-      if (!swapped.done) return await lookInto(room, change)
-      const receipt = asWritten(change.next, swapped.now, swapped.epoch)
-      announce(room, receipt, change)
-      return { receipt, now: swapped.now }
-    } catch (error) {
-      room.telemetry.storeFailed()
-      if (tried >= FEWEST_TRIES && room.timers.elapsedMs() + pauseMs > stopMs) throw unavailable(error)
-    }
-    await pause(room.timers, pauseMs)
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
 }
 

@@ -2,7 +2,14 @@
  * OpenTelemetry, applied once for all stores and guards. Through its API package alone: without an SDK in the
  * program every call here does nothing.
  */
-import { context, metrics, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type Attributes,
+  context,
+  metrics,
+  ProxyTracerProvider,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 import type { AuditName } from '../core/audit.js'
 
 export interface Telemetry {
@@ -11,14 +18,36 @@ export interface Telemetry {
   /** How long the store took to answer a claim. */
   claimed(ms: number): void
   storeFailed(): void
-  /** Runs an attempt in a span of its own. */
-  inSpan<T>(scope: string, attempt: number, run: () => Promise<T>): Promise<T>
+  /** A span for an attempt; undefined where nobody listens, so that an attempt does not pay for it. */
+  startSpan(scope: string, attempt: number): AttemptSpan | undefined
+}
+
+export interface AttemptSpan {
+  /** Runs the effect inside it. */
+  run<T>(effect: () => T): T
+  failed(): void
+  end(): void
 }
 
 /** `tool:issue_refund` → `tool`: the layer is worth a label, the whole scope could be endless. */
 function layerOf(scope: string): string {
   const colon = scope.indexOf(':')
   return colon === -1 ? scope : scope.slice(0, colon)
+}
+
+/** The labels of a decision, made once for a run of decisions in one scope. */
+function labels(store: string): (event: AuditName, scope: string) => Attributes {
+  let lastScope: string | undefined
+  let byEvent = new Map<AuditName, Attributes>()
+  return (event, scope) => {
+    if (scope !== lastScope) {
+      lastScope = scope
+      byEvent = new Map()
+    }
+    let made = byEvent.get(event)
+    if (made === undefined) byEvent.set(event, (made = { event, layer: layerOf(scope), store }))
+    return made
+  }
 }
 
 export function createTelemetry(store: string): Telemetry {
@@ -35,9 +64,10 @@ export function createTelemetry(store: string): Telemetry {
     description: 'Calls that the store did not answer',
   })
   const ofStore = { store }
+  const labelled = labels(store)
   return {
     decided(event, scope, count = 1) {
-      decisions.add(count, { event, layer: layerOf(scope), store })
+      decisions.add(count, labelled(event, scope))
     },
     claimed(ms) {
       claims.record(ms, ofStore)
@@ -45,23 +75,23 @@ export function createTelemetry(store: string): Telemetry {
     storeFailed() {
       failures.add(1, ofStore)
     },
-    inSpan(scope, attempt, run) {
+    startSpan(scope, attempt) {
+      if (!isTraced()) return undefined
       const attributes = { 'ibid.scope': scope, 'ibid.attempt': attempt, 'ibid.store': store }
       const span = tracer.startSpan('ibid.attempt', { attributes })
-      // Nobody listens, or this one was not sampled: an attempt does not pay for a context then.
-      if (!span.isRecording()) return run()
-      return context.with(trace.setSpan(context.active(), span), () => endWith(span, run))
+      // This one was not sampled.
+      if (!span.isRecording()) return undefined
+      return {
+        run: (effect) => context.with(trace.setSpan(context.active(), span), effect),
+        failed: () => void span.setStatus({ code: SpanStatusCode.ERROR }),
+        end: () => span.end(),
+      }
     },
   }
 }
 
-async function endWith<T>(span: Span, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run()
-  } catch (error) {
-    span.setStatus({ code: SpanStatusCode.ERROR })
-    throw error
-  } finally {
-    span.end()
-  }
+/** Has the program registered an SDK? It may do so at any time. */
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider()
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('ibid') !== undefined
 }

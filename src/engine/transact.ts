@@ -23,17 +23,22 @@ export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<
   if (!begin) throw noTransactions(room.store.name)
   const acquired = await acquire(room, call)
   if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
-  const { receipt } = acquired
+  const { receipt, sinceMs } = acquired
   const execution = room.executions.start(call.id, receipt)
+  const span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
   let written: Written | undefined
   try {
-    const result = await room.telemetry.inSpan(receipt.scope, receipt.attempt, () =>
-      commitTogether(room, call, begin, receipt, work),
-    )
+    const commit = (): ReturnType<typeof commitTogether<Tx, T>> =>
+      commitTogether(room, call, begin, receipt, sinceMs, work)
+    const result = await (span ? span.run(commit) : commit())
     written = result.written
     return { value: result.value, replayed: false, receipt: view(written.receipt) }
+  } catch (error) {
+    span?.failed()
+    throw error
   } finally {
-    execution.end(written && remember(room, call, written))
+    span?.end()
+    execution.end(() => written && remember(room, call, written))
   }
 }
 
@@ -42,11 +47,12 @@ async function commitTogether<Tx, T>(
   call: Call<T>,
   begin: Transact<Tx>,
   receipt: Receipt,
+  sinceMs: number,
   work: Work<Tx, T>,
 ): Promise<{ readonly value: T; readonly written: Written }> {
   let asked: { readonly value: T; readonly change: ReturnType<typeof endingOf> } | undefined
   try {
-    return await underLease(room, receipt, call.terms.timeoutMs, (attempt) =>
+    const done = await underLease(room, receipt, call.terms.timeoutMs, sinceMs, (attempt) =>
       begin(async (tx, swap) => {
         const value = await work(tx, attempt)
         const outcome = encodeValue(value, room.store.maxOutcome)
@@ -59,17 +65,13 @@ async function commitTogether<Tx, T>(
         asked = { value, change }
         return {
           value,
+          change,
           written: { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now },
         }
       }),
-    ).then((done) => {
-      announce(
-        room,
-        done.written.receipt,
-        endingOf(receipt, { event: 'succeed', outcome: done.written.receipt.outcome }),
-      )
-      return done
-    })
+    )
+    announce(room, done.written.receipt, done.change)
+    return done
   } catch (error) {
     // The commit itself may have been made although its answer was lost: the receipt knows.
     const written = asked && (await lookInto(room, asked.change).catch(() => undefined))
@@ -81,11 +83,11 @@ async function commitTogether<Tx, T>(
 /** Nothing happened. Say so in the receipt as far as the store can be reached, and give the reason on. */
 async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise<unknown> {
   if (isAbout(error, 'LEASE_LOST', receipt) || isAbout(error, 'UPSTREAM_TIMEOUT', receipt)) return error
-  const verdict = verdictOf<never>(error, room.store.maxOutcome)
+  const verdict = verdictOf(error, room.store.maxOutcome)
   const ending = verdict?.ending ?? { event: 'release' as const, outcome: null, why: 'rolled back' }
   const written = await settle(room, receipt, ending)
   if (!verdict) return error
-  return Promise.resolve(verdict.answer(view(written.receipt))).catch((reason: unknown) => reason)
+  return verdict.error(view(written.receipt))
 }
 
 function noTransactions(store: string): IbidError {
