@@ -27,7 +27,8 @@ export interface Store<Tx = unknown> {
   claim(wanted: readonly Draft[]): Promise<readonly Claimed[]>
 
   /**
-   * For each, in order: replace the receipt if it is still as expected. Atomic per receipt.
+   * For each, in order: replace the receipt if it is still as expected. Atomic per receipt. A change that keeps
+   * token and epoch keeps all that was written with that claim: attempt, terms, createdAt.
    * The audit note of a change that was made is written with it.
    */
   swap(changes: readonly Swap[]): Promise<readonly Swapped[]>

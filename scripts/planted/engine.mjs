@@ -47,8 +47,8 @@ export const engine = [
   ...at('once.ts', [
     {
       name: 'a second attempt under check runs without asking downstream',
-      find: 'if (call.terms.check && receipt.attempt > 1) {',
-      put: 'if (call.terms.check && receipt.attempt > 1_000) {',
+      find: 'check !== undefined && receipt.attempt > 1\n',
+      put: 'check !== undefined && receipt.attempt > 1_000\n',
     },
     {
       name: 'an unclassified error gives the key back under hold',
@@ -105,13 +105,13 @@ export const engine = [
   ...at('group-commit.ts', [
     {
       name: 'batch order mixed up',
-      find: '(batch[i] as Waiting<In, Out>).resolve(outputs[i] as Out)',
-      put: '(batch[batch.length - 1 - i] as Waiting<In, Out>).resolve(outputs[i] as Out)',
+      find: 'resolves[i]?.(outputs[i] as Out)',
+      put: 'resolves[resolves.length - 1 - i]?.(outputs[i] as Out)',
     },
     {
       name: 'the tail of a batch that is too long is lost',
-      find: 'waiting = waiting.length <= maxBatch ? [] : waiting.slice(maxBatch)',
-      put: 'waiting = []',
+      find: '      waiting.push(filling)\n',
+      put: '      waiting[0] = filling\n',
     },
   ]),
   ...at('settled-cache.ts', [

@@ -37,8 +37,8 @@ export const sqlite = [
     },
     {
       name: 'SQLite: epochs forget what was purged',
-      find: 'stamp(draft, now, catalogue.floorEpoch)',
-      put: 'stamp(draft, now, 0)',
+      find: 'nextEpoch(now, catalogue.floorEpoch)',
+      put: 'nextEpoch(now, 0)',
     },
   ]),
   ...at('catalogue.ts', [

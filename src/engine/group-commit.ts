@@ -55,7 +55,6 @@ function queue<In, Out>(
   }
 
   function pump(): void {
-    scheduled = false
     while (onTheirWay < lanes) {
       const batch = waiting.shift()
       if (batch === undefined) return
@@ -64,11 +63,16 @@ function queue<In, Out>(
     }
   }
 
+  function due(): void {
+    scheduled = false
+    pump()
+  }
+
   // After the microtasks that are already due: whatever the same turn of the loop asks for goes together.
   function schedule(): void {
     if (scheduled || waiting.length === 0 || onTheirWay >= lanes) return
     scheduled = true
-    queueMicrotask(() => process.nextTick(pump))
+    queueMicrotask(() => process.nextTick(due))
   }
 
   function roomFor(): Batch<In, Out> {
@@ -85,6 +89,8 @@ function queue<In, Out>(
       batch.inputs.push(input)
       batch.resolves.push(resolve)
       batch.rejects.push(reject)
-      schedule()
+      // A full one has nothing to wait for: the store works on it while the rest of this turn goes on.
+      if (batch.inputs.length >= maxBatch) pump()
+      else schedule()
     })
 }

@@ -1,9 +1,9 @@
 /** claim: insert if no receipt has the address. The look and the insert are under one lock. */
-import { type Draft, stamp } from '../../core/receipt.js'
+import { type Draft, nextEpoch } from '../../core/receipt.js'
+import { EVENT, RECOVERY, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
 import type { Row } from './open.js'
-import { changedValues } from './receipt.js'
 
 /** The epoch of one that was inserted, or the row that was there. */
 export type ClaimAnswer = number | Row
@@ -12,9 +12,28 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
   const found = findReceipt(connection, draft)
   if (found) return found
   const { sql, catalogue } = connection
-  const receipt = stamp(draft, now, catalogue.floorEpoch)
-  const values = changedValues(receipt, draft.audit)
-  values.push(catalogue.give(), draft.tenant, draft.scope, draft.key)
-  sql.claim.get(...values)
-  return receipt.epoch
+  const epoch = draft.epoch ?? nextEpoch(now, catalogue.floorEpoch)
+  sql.claim.get(
+    catalogue.give(),
+    draft.tenant,
+    draft.scope,
+    draft.key,
+    draft.fingerprint,
+    STATE[draft.state],
+    draft.token,
+    draft.attempt,
+    draft.maxAttempts,
+    RECOVERY[draft.recovery],
+    draft.leaseMs,
+    draft.windowMs,
+    draft.outcome,
+    epoch,
+    draft.createdAt ?? now,
+    now,
+    draft.forMs === null ? null : now + draft.forMs,
+    EVENT[draft.audit.event],
+    draft.audit.by ?? null,
+    draft.audit.why ?? null,
+  )
+  return epoch
 }

@@ -28,8 +28,11 @@ interface Waiting extends Ticket {
 
 type Does = (connection: Connection, input: unknown, now: number) => unknown
 
-/** A transaction is closed when it has this many writes: others want the lock, too. */
-const MOST_WRITES = 64
+/**
+ * A transaction that has this many writes is closed: others want the lock, and whoever waits for these can go on
+ * while the rest is written.
+ */
+const FULL = 128
 
 export class Desk {
   readonly #settings: DeskSettings
@@ -59,12 +62,15 @@ export class Desk {
       this.#waiting = []
       const writes = tickets.filter(({ verb }) => isWrite(verb))
       for (const ticket of tickets) if (!isWrite(ticket.verb)) this.#attempt([ticket], held)
-      for (let at = 0; at < writes.length; at += MOST_WRITES) {
-        if (held.length > 0) held.push(...writes.slice(at))
-        if (held.length > 0) break
-        this.#attempt(writes.slice(at, at + MOST_WRITES), held)
-      }
       this.#answered()
+      for (let at = 0; at < writes.length;) {
+        const end = held.length > 0 ? writes.length : endOfBatch(writes, at)
+        const batch = writes.slice(at, end)
+        if (held.length > 0) held.push(...batch)
+        else this.#attempt(batch, held)
+        this.#answered()
+        at = end
+      }
       this.#sealIfDue()
       if (held.length > 0) break
     }
@@ -137,4 +143,13 @@ export class Desk {
     if (late.length > 0) this.#answered()
     return held.filter(({ deadline }) => deadline > now)
   }
+}
+
+function endOfBatch(writes: readonly Ticket[], start: number): number {
+  let end = start
+  for (let rows = 0; end < writes.length && rows < FULL; end++) {
+    const { input } = writes[end] as Ticket
+    rows += Array.isArray(input) ? input.length : 1
+  }
+  return end
 }

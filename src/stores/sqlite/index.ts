@@ -63,7 +63,7 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
 
   return {
     name: 'sqlite',
-    maxBatch: 512,
+    maxBatch: 128,
     lanes: 2,
     maxOutcome: 1_000_000,
 

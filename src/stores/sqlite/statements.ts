@@ -51,13 +51,12 @@ const SQL = {
   sealGeneration: 'INSERT OR FAIL INTO ibid_generation (id, after, live) VALUES (?, ?, ?)',
   sealMeta: 'UPDATE ibid_meta SET catalogue = catalogue + 1, sealed_to = ?',
 
-  claim: `INSERT OR FAIL INTO ibid_receipt (${[...CHANGED, 'id', 'tenant', 'scope', 'key'].join(', ')})
-    VALUES (${Array(CHANGED.length + 4)
-      .fill('?')
-      .join(', ')})`,
-  /** One step where the fingerprint stays: nothing is read before. */
-  settle: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')}
-    WHERE id = ? AND token = ? AND state = ? AND key = ? AND scope = ? AND tenant = ? AND fingerprint = ?`,
+  claim: `INSERT OR FAIL INTO ibid_receipt (${RECEIPT_COLUMNS}, event, by, why)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  /** The owner's last word, in one step: nothing is read before, and what was claimed stays as it is. */
+  settle: `UPDATE OR FAIL ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = ?, why = ?, outcome = ?
+    WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
+      AND fingerprint = ?`,
   swap: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
   /** Earlier events keep the payload they were about. */
   keepFingerprint: 'UPDATE ibid_audit SET fingerprint = ?2 WHERE receipt = ?1 AND fingerprint IS NULL',

@@ -4,7 +4,7 @@
  */
 import { type Receipt, stamp } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
-import { STATE } from './codes.js'
+import { EVENT, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
 import type { Row } from './open.js'
@@ -14,28 +14,35 @@ import type { Statements } from './statements.js'
 /** The epoch of the receipt now, or null where it was not as expected. */
 export type SwapAnswer = number | null
 
-export function swap(connection: Connection, { expect, next }: Swap, now: number): SwapAnswer {
-  const { sql, catalogue } = connection
-  if (next.epoch === null || expect.until !== undefined) {
-    return replace(sql, findReceipt(connection, next), { expect, next }, now)
+export function swap(connection: Connection, change: Swap, now: number): SwapAnswer {
+  const { expect, next } = change
+  // Under the same token and epoch everything stays that was written with the claim: the seam says so.
+  const keeps = next.epoch !== null && next.createdAt !== null && next.token === expect.token
+  if (!keeps || expect.until !== undefined) {
+    return replace(connection.sql, findReceipt(connection, next), change, now)
   }
-  const receipt = stamp(next, now, 0)
-  const values = changedValues(receipt, next.audit)
-  const ids = catalogue.candidates(next)
+  const ids = connection.catalogue.candidates(next)
   for (let i = 0; i < ids.length; i++) {
-    const { changes } = sql.settle.run(
-      ...values,
+    const { changes } = connection.sql.settle.run(
+      STATE[next.state],
+      next.forMs === null ? null : now + next.forMs,
+      now,
+      EVENT[next.audit.event],
+      next.audit.by ?? null,
+      next.audit.why ?? null,
+      next.outcome,
       ids[i] as number,
       expect.token,
       STATE[expect.state],
+      next.epoch,
       next.key,
       next.scope,
       next.tenant,
       next.fingerprint,
     )
-    if (Number(changes) === 1) return receipt.epoch
+    if (Number(changes) === 1) return next.epoch
   }
-  return ids.length === 0 ? null : replace(sql, findReceipt(connection, next), { expect, next }, now)
+  return ids.length === 0 ? null : replace(connection.sql, findReceipt(connection, next), change, now)
 }
 
 /** With the row at hand, read in this transaction. */
