@@ -25,10 +25,10 @@ export function createGroupCommit(store: Store): GroupCommit {
 }
 
 /** Those who wait for a batch, side by side: what each asked, and how to tell it the answer. */
-class Batch<In, Out> {
-  readonly inputs: In[] = []
-  readonly resolves: ((output: Out) => void)[] = []
-  readonly rejects: ((error: unknown) => void)[] = []
+interface Batch<In, Out> {
+  readonly inputs: In[]
+  readonly resolves: ((output: Out) => void)[]
+  readonly rejects: ((error: unknown) => void)[]
 }
 
 function queue<In, Out>(
@@ -77,7 +77,7 @@ function queue<In, Out>(
 
   function roomFor(): Batch<In, Out> {
     if (filling === undefined || filling.inputs.length >= maxBatch) {
-      filling = new Batch()
+      filling = { inputs: [], resolves: [], rejects: [] }
       waiting.push(filling)
     }
     return filling

@@ -51,7 +51,7 @@ describe('a process that is killed', () => {
 describe('a thread that stops', () => {
   it('[R12] rejects what waited, and the next call gets a new one', async () => {
     const file = newFile()
-    const store = open(file)
+    const store = open(file, { thread: 'worker' })
     await put(store)
     const db = tamper(file)
     db.exec('BEGIN IMMEDIATE')
@@ -72,7 +72,7 @@ describe('a thread that stops', () => {
   })
 
   it('closes after a crash', async () => {
-    const store = open(newFile())
+    const store = open(newFile(), { thread: 'worker' })
     await put(store)
     const worker = started.at(-1) as workerThreads.Worker
     worker.postMessage(7, [])
@@ -83,9 +83,12 @@ describe('a thread that stops', () => {
 })
 
 describe('a program that is done', () => {
-  it.each(['worker', 'caller'])('is not kept alive by a store that it did not close (%s)', async (thread) => {
-    const { lines, ended } = start('leave', newFile(), { thread })
-    expect(await ended).toBe(0)
-    expect(lines).toEqual([{ won: true }])
-  })
+  it.each(['auto', 'worker', 'caller'])(
+    'is not kept alive by a store that it did not close (%s)',
+    async (thread) => {
+      const { lines, ended } = start('leave', newFile(), { thread })
+      expect(await ended).toBe(0)
+      expect(lines).toEqual([{ won: true }])
+    },
+  )
 })

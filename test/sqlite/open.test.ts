@@ -128,7 +128,7 @@ describe('check', () => {
   it('[R55] tells the settings that the promises rest on', async () => {
     const { findings, facts } = await open(newFile()).check()
     expect(findings).toEqual([])
-    expect(facts).toMatchObject({ journalMode: 'wal', synchronous: 2, schema: 1, thread: 'worker' })
+    expect(facts).toMatchObject({ journalMode: 'wal', synchronous: 2, schema: 1, thread: 'auto' })
   })
 
   it('[R55] finds a file without a log, and a commit that does not wait for the disk', () => {

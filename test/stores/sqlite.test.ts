@@ -10,7 +10,13 @@ import { transact } from '../fixtures/sqlite-store.mjs'
 
 const module = new URL('../fixtures/sqlite-store.mjs', import.meta.url)
 
-for (const thread of ['worker', 'caller'] as const) {
+const WHERE = {
+  auto: 'on both threads as it needs them',
+  worker: "on the worker's thread",
+  caller: "on the caller's thread",
+}
+
+for (const thread of ['auto', 'worker', 'caller'] as const) {
   // Generations so small that the tests' few receipts fill some of them.
   const settings = { thread, generationSize: 16 }
   const suite = testStore(
@@ -18,7 +24,7 @@ for (const thread of ['worker', 'caller'] as const) {
       sqliteStore(join(directory, 'ibid.db'), { ...settings, clockOffset: clock.offset }),
     { time: 'clock', module, transact },
   )
-  describe(`SQLite store, on the ${thread}'s thread`, () => {
+  describe(`SQLite store, ${WHERE[thread]}`, () => {
     for (const { subject, title, run } of suite) it(`${subject}: ${title}`, run)
   })
 }

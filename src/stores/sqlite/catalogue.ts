@@ -8,13 +8,23 @@
  * up: it reads what they added, and costs one question where they added nothing.
  */
 import { type Address, addressId } from '../../core/receipt.js'
-import { Filter } from './filter.js'
+import { Filter, type FilterCopy } from './filter.js'
 import { ENTRY_WORDS, type Generation, SLICES, sliceOf, toEntries, toGeneration } from './generation.js'
 import { Hasher } from './hash.js'
 import { asRow, type Row, row } from './open.js'
 import { assertReadable } from './schema.js'
 import type { Statements } from './statements.js'
-import { Tail } from './tail.js'
+import { Tail, type TailCopy } from './tail.js'
+
+/** All that a catalogue knows, for one on another thread: reading it from the file takes long when there is much. */
+export interface CatalogueCopy {
+  readonly filter: FilterCopy
+  readonly tail: TailCopy
+  readonly generations: readonly Generation[]
+  readonly gone: readonly Generation[]
+  readonly committedId: number
+  readonly version: number
+}
 
 export class Catalogue {
   floorEpoch = 0
@@ -33,8 +43,26 @@ export class Catalogue {
   readonly #ids: number[] = []
   readonly #named: number[] = []
 
-  constructor(sql: Statements) {
+  constructor(sql: Statements, copy?: CatalogueCopy) {
     this.#sql = sql
+    if (!copy) return
+    this.#filter = new Filter(copy.filter)
+    this.tail = new Tail(copy.tail.base, copy.tail)
+    this.#generations = new Map(copy.generations.map((one) => [one.id, one]))
+    this.#gone = copy.gone
+    this.#committedId = copy.committedId
+    this.#version = copy.version
+  }
+
+  copy(): CatalogueCopy {
+    return {
+      filter: this.#filter.copy(),
+      tail: this.tail.copy(),
+      generations: [...this.#generations.values()],
+      gone: this.#gone,
+      committedId: this.#committedId,
+      version: this.#version,
+    }
   }
 
   refresh(): void {

@@ -1,5 +1,5 @@
 /** One open file: its statements, its catalogue, its clock, and the transactions that everything runs in. */
-import { Catalogue } from './catalogue.js'
+import { Catalogue, type CatalogueCopy } from './catalogue.js'
 import { type Database, openDatabase, type Settings } from './open.js'
 import { migrate } from './schema.js'
 import { prepareStatements, type Statements } from './statements.js'
@@ -22,6 +22,11 @@ export function connect(settings: Settings): Connection {
     db.close()
     throw error
   }
+}
+
+/** With what the catalogue of another connection to the same file knew. */
+export function knowing(connection: Connection, known: CatalogueCopy): Connection {
+  return { ...connection, catalogue: new Catalogue(connection.sql, known) }
 }
 
 export function readClock(offset: Float64Array | undefined): number {
@@ -61,4 +66,9 @@ export function rollBack(sql: Pick<Statements, 'rollback'>): void {
   } catch {
     // SQLite has done it by itself: it does where a disk is full or broken.
   }
+}
+
+/** Copies the log back into the file as far as nobody still reads it. */
+export function checkpoint({ sql }: Connection): void {
+  sql.checkpoint.get()
 }

@@ -3,7 +3,8 @@
  * records that wait together share one commit. A lock that somebody else holds is waited for in short steps,
  * between which reads go on, and not longer than `busyMs`.
  */
-import { type Connection, connect, inRead, inWrite } from './connection.js'
+import type { CatalogueCopy } from './catalogue.js'
+import { checkpoint, type Connection, connect, inRead, inWrite, knowing } from './connection.js'
 import { type Failure, failureOf, lockedTooLong } from './errors.js'
 import { GENERATION_SIZE } from './generation.js'
 import type { Settings } from './open.js'
@@ -45,6 +46,17 @@ export class Desk {
   constructor(settings: DeskSettings, answered: () => void = () => {}) {
     this.#settings = settings
     this.#answered = answered
+  }
+
+  /** Learns what the desk of another thread knows of the same file. */
+  learn(known: CatalogueCopy): void {
+    this.#connection = knowing(this.#connection ?? connect(this.#settings), known)
+  }
+
+  /** Is there something that this desk leaves to another? */
+  get isUntidy(): boolean {
+    const size = this.#settings.generationSize ?? GENERATION_SIZE
+    return this.#connection !== undefined && isDue(this.#connection.catalogue, size)
   }
 
   /** Takes a ticket. `work` has to follow. */
@@ -108,6 +120,11 @@ export class Desk {
   #run(tickets: readonly Waiting[]): readonly unknown[] {
     const connection = (this.#connection ??= connect(this.#settings))
     const [first] = tickets as readonly [Waiting]
+    if (first.verb === 'tidy') {
+      checkpoint(connection)
+      inRead(connection, () => {})
+      return [null]
+    }
     if (!isWrite(first.verb)) {
       const does = READS[first.verb] as Does
       return [inRead(connection, (now) => does(connection, first.input, now))]
@@ -123,7 +140,7 @@ export class Desk {
   #sealIfDue(): void {
     const connection = this.#connection
     const size = this.#settings.generationSize ?? GENERATION_SIZE
-    if (!connection || !isDue(connection.catalogue, size)) return
+    if (!connection || this.#settings.untidy === true || !isDue(connection.catalogue, size)) return
     try {
       inWrite(connection, () => {
         // Another process may have done it in the meantime.

@@ -8,10 +8,26 @@ const BITS = 20
 const PROBES = 6
 const WIDTH = 32
 
+export interface FilterCopy {
+  readonly groups: readonly Int32Array[]
+  readonly generations: readonly (number | undefined)[]
+}
+
 export class Filter {
   readonly #groups: Int32Array[] = []
   /** Slot to generation; undefined where a slot is free. */
   readonly #generations: (number | undefined)[] = []
+
+  constructor(copy?: FilterCopy) {
+    if (!copy) return
+    this.#groups.push(...copy.groups)
+    this.#generations.push(...copy.generations)
+  }
+
+  /** For another thread. */
+  copy(): FilterCopy {
+    return { groups: this.#groups, generations: this.#generations }
+  }
 
   /** A slot for the hashes of a generation, to be filled with `add`. */
   open(generation: number): number {

@@ -8,7 +8,7 @@ import { closed, unsafeStore } from '../../core/errors.js'
 import type { Store } from '../../store.js'
 import { readAudit, readScan } from './pages.js'
 import { toReceipt } from './receipt.js'
-import { startThread } from './thread.js'
+import { startThread, type ThreadKind } from './thread.js'
 import { begin, type Own, runWork, type SqliteTransaction } from './transact.js'
 import { isWrite, type Verb, type Verbs } from './verbs.js'
 
@@ -21,8 +21,11 @@ export interface SqliteOptions {
   readonly maxBytes?: number
   /** Milliseconds added to this computer's clock, for tests: one number on a SharedArrayBuffer. */
   readonly clockOffset?: Float64Array
-  /** Where commits wait for the disk. Default: a worker thread, where its file can be found. */
-  readonly thread?: 'worker' | 'caller'
+  /**
+   * Where commits wait for the disk. Default `auto`: a worker thread for a crowd; the caller's own thread, which stands
+   * still for that time, for a few writes at a time and while the disk answers within a millisecond.
+   */
+  readonly thread?: ThreadKind
   /** How many receipts are sealed together, for tests. */
   readonly generationSize?: number
 }

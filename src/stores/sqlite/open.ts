@@ -41,11 +41,15 @@ export interface Settings {
   readonly maxBytes?: number | undefined
   /** Added to this computer's clock. */
   readonly clockOffset?: Float64Array | undefined
+  /** Somebody else copies the log back and seals, so that a short call never waits for either. */
+  readonly untidy?: boolean | undefined
 }
 
 const PAGE_BYTES = 4_096
 const CACHE_KIB = 16_384
 const CHECKPOINT_PAGES = 2_000
+/** For a connection that leaves it to another, should that never come. */
+const LATE_CHECKPOINT_PAGES = 20_000
 /** What a log that a slow reader held up is cut back to. */
 const LOG_BYTES = 64 * 1_024 * 1_024
 
@@ -78,7 +82,7 @@ function installed(): Driver {
 }
 
 /** Opens the file and makes the settings hold. Writes nothing but the header of a new file. */
-export function openDatabase({ file, maxBytes }: Settings): Database {
+export function openDatabase({ file, maxBytes, untidy }: Settings): Database {
   const db = driver().open(file)
   try {
     // Locks are waited for in the event loop. A call that is refused after a wait of its own would also take the
@@ -91,7 +95,8 @@ export function openDatabase({ file, maxBytes }: Settings): Database {
     // Where fsync does not reach the platter (macOS), the stronger one; elsewhere these do nothing.
     db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`)
-    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
+    const checkpointPages = untidy === true ? LATE_CHECKPOINT_PAGES : CHECKPOINT_PAGES
+    db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
     if (maxBytes !== undefined) {
       const pages = Math.floor(maxBytes / Number(pragma(db, 'page_size')))
       db.exec(`PRAGMA max_page_count = ${Math.max(1, pages)}`)

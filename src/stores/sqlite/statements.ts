@@ -36,6 +36,7 @@ const SQL = {
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
   dataVersion: 'PRAGMA data_version',
+  checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
   meta: 'SELECT version, key0, key1, catalogue, sealed_to, floor_id, floor_epoch FROM ibid_meta',
   lastId: 'SELECT max(id) FROM ibid_receipt',
 

@@ -7,6 +7,12 @@
 const FIELDS = 3
 const FIRST_SLOTS = 4_096
 
+export interface TailCopy {
+  readonly base: number
+  readonly size: number
+  readonly slots: Int32Array<ArrayBuffer>
+}
+
 export class Tail {
   /** Ids in here are above it; the ones up to it are in sealed generations. */
   base: number
@@ -14,8 +20,17 @@ export class Tail {
   #slots = new Int32Array(FIRST_SLOTS * FIELDS)
   #mask = FIRST_SLOTS - 1
 
-  constructor(base: number) {
+  constructor(base: number, copy?: TailCopy) {
     this.base = base
+    if (!copy) return
+    this.size = copy.size
+    this.#slots = copy.slots
+    this.#mask = copy.slots.length / FIELDS - 1
+  }
+
+  /** For another thread. */
+  copy(): TailCopy {
+    return { base: this.base, size: this.size, slots: this.#slots }
   }
 
   add(high: number, low: number, id: number): void {

@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../core/audit.js'
 import type { Address, Draft } from '../../core/receipt.js'
 import type { AuditQuery, Purged, ScanQuery, StoreReport, Swap } from '../../store.js'
 import { auditSlice, type AuditSlice } from './audit.js'
+import type { CatalogueCopy } from './catalogue.js'
 import { check } from './check.js'
 import { claim, type ClaimAnswer } from './claim.js'
 import type { Connection } from './connection.js'
@@ -23,6 +24,10 @@ export interface Verbs {
   scan: { in: { readonly query: ScanQuery; readonly after: number }; out: ScanSlice }
   audit: { in: { readonly query: AuditQuery; readonly after: number }; out: AuditSlice }
   check: { in: null; out: StoreReport }
+  /** What the catalogue knows, for another thread. */
+  copy: { in: null; out: CatalogueCopy }
+  /** Whatever a connection that leaves it to others did not do: copy the log back, seal. */
+  tidy: { in: null; out: null }
 }
 
 export type Verb = keyof Verbs
@@ -46,7 +51,7 @@ export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Do
   purge: (connection, { limit, auditMs }, now) => purge(connection, limit, auditMs, now),
 }
 
-export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES>]: Does<V> } = {
+export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES | 'tidy'>]: Does<V> } = {
   get: (connection, addresses, now) => ({
     now,
     rows: addresses.map((address) => findReceipt(connection, address) ?? null),
@@ -55,6 +60,7 @@ export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES>]: Does<V
   scan: (connection, { query, after }, now) => scanSlice(connection, query, after, now),
   audit: (connection, { query, after }) => auditSlice(connection, query, after),
   check: (connection) => check(connection),
+  copy: ({ catalogue }) => catalogue.copy(),
 }
 
 export function isWrite(verb: Verb): verb is keyof typeof WRITES {

@@ -3,16 +3,11 @@
  * messages that have arrived are taken at once, and all answers of a transaction go back in one message.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { stayAwake } from './awake.js'
 import { Desk, type DeskSettings } from './desk.js'
-import type { Answer, Asked } from './thread.js'
+import type { Answer, Asked } from './worker-thread.js'
 import { unpack } from './wire.js'
 
-/** Who has just claimed often settles at once. */
-const NEXT_MS = 0.1
-
 const port = parentPort as MessagePort
-const awake = stayAwake(NEXT_MS)
 let answers: Answer[] = []
 
 const desk = new Desk(workerData as DeskSettings, () => {
@@ -31,7 +26,6 @@ function take([id, verb, sent]: Asked): void {
 }
 
 port.on('message', (asked: Asked | null) => {
-  awake.came()
   for (
     let next: { message: unknown } | undefined = { message: asked };
     next;
@@ -42,7 +36,6 @@ port.on('message', (asked: Asked | null) => {
     take(message)
   }
   desk.work()
-  awake.expect()
 })
 
 function close(): void {
