@@ -34,8 +34,7 @@ export async function replays(store, { count, callers, keys = 5_000, cached }) {
   }
   await perSecond(keys, 256, again)
   await perSecond(keys * 2, callers, again)
-  const rate = await perSecond(count, callers, async (i) => {
-    const { replayed, value } = await again(i)
+  const rate = await perSecond(count, callers, again, ({ replayed, value }) => {
     if (!replayed || value.status !== 'succeeded') throw new Error('that was no replay')
   })
   await ibid.close()

@@ -35,11 +35,11 @@ export function resultOf(key) {
   }
 }
 
-/** Runs `one(i)` for i in 0..count-1 with `callers` of them at a time; how many a second. */
-export async function perSecond(count, callers, one) {
+/** Runs `one(i)` for i in 0..count-1 with `callers` of them at a time, and looks at each result; how many a second. */
+export async function perSecond(count, callers, one, look = () => {}) {
   let next = 0
   async function caller() {
-    for (let i = next++; i < count; i = next++) await one(i)
+    for (let i = next++; i < count; i = next++) look(await one(i))
   }
   const startMs = performance.now()
   await Promise.all(Array.from({ length: callers }, caller))

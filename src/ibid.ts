@@ -136,15 +136,14 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     run: (call: Call<T>) => Promise<Once<T>>,
   ): Promise<Once<T>> | Once<T> {
     const address = addressOf(intent)
-    const id = addressId(address)
     const { payload, identity } = intent
-    const settled = engine.remembered(id)
+    const settled = engine.remembered(address)
     const known = settled && engine.recall<T>(settled, payload, identity)
     if (known) return known
     const text = identityText(payload, identity)
     const seen = (): Seen | undefined =>
       text.length <= LONGEST_SEEN && isPlain(payload) ? { payload: copyPlain(payload), identity } : undefined
-    const call = { id, address, fingerprint: fingerprintOfText(text), terms, seen }
+    const call = { id: addressId(address), address, fingerprint: fingerprintOfText(text), terms, seen }
     return settled ? engine.replay(settled, call) : run(call)
   }
 

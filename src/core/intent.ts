@@ -10,10 +10,21 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /** Throws INVALID_INTENT, naming the field, unless all three parts are names a receipt can have. */
 export function checkAddress(address: Address): void {
-  checkName('tenant', address.tenant)
-  checkName('scope', address.scope)
+  // Most programs have few tenants and scopes, and come with the same ones again and again.
+  if (address.tenant !== goodTenant) {
+    checkName('tenant', address.tenant)
+    goodTenant = address.tenant
+  }
+  if (address.scope !== goodScope) {
+    checkName('scope', address.scope)
+    goodScope = address.scope
+  }
   checkName('key', address.key)
 }
+
+// No name at all to begin with: a missing one must not pass for the last one.
+let goodTenant: unknown = Symbol('none yet')
+let goodScope: unknown = goodTenant
 
 function checkName(field: keyof Address, value: unknown): void {
   if (typeof value !== 'string') {

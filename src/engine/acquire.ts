@@ -87,7 +87,7 @@ async function judge<T>(
     case 'conflict':
       throw conflict(room, found)
     case 'replay':
-      return { kind: 'settled', settled: room.cache.put(call.id, found, now) }
+      return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
       if (room.executions.find(call.id)?.token === found.token) return undefined
       if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined

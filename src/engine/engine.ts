@@ -33,7 +33,7 @@ export interface EngineOptions {
 
 export interface Engine<Tx> {
   /** A settled action that this process remembers. */
-  remembered(id: string): Settled | undefined
+  remembered(address: Address): Settled | undefined
   /** The answer to a duplicate of it, where the payload is one that it was seen with. */
   recall<T>(settled: Settled, payload: unknown, identity: unknown): Once<T> | undefined
   /** The answer to a duplicate of it, by fingerprint; called without waiting for anything in between. */
@@ -114,7 +114,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
   }
 
   return {
-    remembered: (id) => (closing ? undefined : room.cache.get(id)),
+    remembered: (address) => (closing ? undefined : room.cache.get(address)),
     recall: (settled, payload, identity) => recall(room, settled, payload, identity),
     replay: (settled, call) => replay(room, call, settled, 'at once'),
     once: (call, effect) =>

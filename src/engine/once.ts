@@ -57,18 +57,17 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
     throw error
   } finally {
     span?.end()
-    execution?.end(() => written && remember(room, call, written))
+    execution?.end(() => written && remember(room, written))
     room.calls.leave()
   }
 }
 
 export function remember(
   room: Room,
-  call: Call,
   { receipt, now }: Written,
 ): ReturnType<Room['cache']['put']> | undefined {
   if (receipt.state !== 'succeeded' && receipt.state !== 'failed') return undefined
-  return room.cache.put(call.id, receipt, now)
+  return room.cache.put(receipt, now)
 }
 
 /** How an attempt ended, and what its caller is told once that is written down. */

@@ -3,7 +3,7 @@
  * never change. Each is served until its window ends, counted on the engine's own clock from the moment that
  * the store gave it. Claims are never answered from here.
  */
-import type { Receipt, ReceiptView } from '../core/receipt.js'
+import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
 import type { Timers } from './timers.js'
 
 export interface CacheLimits {
@@ -35,43 +35,62 @@ interface Entry extends Settled {
 }
 
 export interface SettledCache {
-  get(id: string): Settled | undefined
-  put(id: string, receipt: Receipt, now: number): Settled
+  get(address: Address): Settled | undefined
+  put(receipt: Receipt, now: number): Settled
+}
+
+/** By tenant, scope and key, each as the caller has it: a text that was made for the question would have to be hashed. */
+class Half {
+  size = 0
+  characters = 0
+  readonly #tenants = new Map<string, Map<string, Map<string, Entry>>>()
+
+  get({ tenant, scope, key }: Address): Entry | undefined {
+    return this.#tenants.get(tenant)?.get(scope)?.get(key)
+  }
+
+  set(entry: Entry): void {
+    const { tenant, scope, key } = entry.receipt
+    let scopes = this.#tenants.get(tenant)
+    if (!scopes) this.#tenants.set(tenant, (scopes = new Map()))
+    let keys = scopes.get(scope)
+    if (!keys) scopes.set(scope, (keys = new Map()))
+    if (!keys.has(key)) this.size++
+    keys.set(key, entry)
+    this.characters += entry.outcome.length
+  }
 }
 
 export function createSettledCache(limits: CacheLimits, timers: Timers): SettledCache {
   // Two halves: what is used moves to the young one, and when that is full the old one is forgotten whole.
-  let young = new Map<string, Entry>()
-  let old = new Map<string, Entry>()
-  let characters = 0
+  let young = new Half()
+  let old = new Half()
 
-  function add(id: string, entry: Entry): void {
+  function add(entry: Entry): void {
     if (
       young.size + 1 > limits.maxEntries / 2 ||
-      characters + entry.outcome.length > limits.maxCharacters / 2
+      young.characters + entry.outcome.length > limits.maxCharacters / 2
     ) {
       old = young
-      young = new Map()
-      characters = 0
+      young = new Half()
     }
-    young.set(id, entry)
-    characters += entry.outcome.length
+    young.set(entry)
   }
 
   return {
-    get(id) {
-      const hot = young.get(id)
-      const entry = hot ?? old.get(id)
+    get(address) {
+      const hot = young.get(address)
+      const entry = hot ?? old.get(address)
       if (entry === undefined || timers.elapsedMs() >= entry.goodUntilMs) return undefined
-      if (hot === undefined) add(id, entry)
+      if (hot === undefined) add(entry)
       return entry
     },
 
-    put(id, receipt, now) {
+    put(receipt, now) {
       const outcome = receipt.outcome ?? ''
       const leftMs = (receipt.until as number) - now
       const entry: Entry = { receipt, outcome, hits: 0, goodUntilMs: timers.elapsedMs() + leftMs }
-      if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(id, entry)
+      if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(entry)
       return entry
     },
   }

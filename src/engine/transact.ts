@@ -38,7 +38,7 @@ export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<
     throw error
   } finally {
     span?.end()
-    execution.end(() => written && remember(room, call, written))
+    execution.end(() => written && remember(room, written))
   }
 }
 

@@ -179,16 +179,18 @@ test('[R13] the cache is bounded by entries and by characters, and keeps what is
   const { timers } = virtualTime()
   const cache = createSettledCache({ maxEntries: 10, maxCharacters: 1_000 }, timers)
   const held = (): number =>
-    Array.from({ length: 500 }, (_, n) => cache.get(`k${n}`)).filter((entry) => entry !== undefined).length
+    Array.from({ length: 500 }, (_, n) => cache.get({ ...WHERE, key: `k${n}` })).filter(
+      (entry) => entry !== undefined,
+    ).length
   for (let n = 0; n < 500; n++) {
-    cache.put(`k${n}`, settledReceipt(`k${n}`, '{"value":1}', 1_000), 0)
-    expect(cache.get('k0'), `after ${n}`).toBeDefined()
+    cache.put(settledReceipt(`k${n}`, '{"value":1}', 1_000), 0)
+    expect(cache.get({ ...WHERE, key: 'k0' }), `after ${n}`).toBeDefined()
   }
   expect(held()).toBeLessThanOrEqual(10)
-  for (let n = 0; n < 50; n++) cache.put(`k${n}`, settledReceipt(`k${n}`, 'x'.repeat(300), 1_000), 0)
+  for (let n = 0; n < 50; n++) cache.put(settledReceipt(`k${n}`, 'x'.repeat(300), 1_000), 0)
   expect(held()).toBeLessThanOrEqual(3)
-  cache.put('large', settledReceipt('large', 'x'.repeat(501), 1_000), 0)
-  expect(cache.get('large')).toBeUndefined()
+  cache.put(settledReceipt('large', 'x'.repeat(501), 1_000), 0)
+  expect(cache.get({ ...WHERE, key: 'large' })).toBeUndefined()
 })
 
 test('[R13] without a cache every duplicate asks the store, and gets the same', async () => {
