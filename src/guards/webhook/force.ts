@@ -6,6 +6,7 @@ import { invalidIntent } from '../../core/errors.js'
 import type { Ibid, Where } from '../../ibid.js'
 import { intentKey } from '../../key/index.js'
 import type { ForceOrder } from './event.js'
+import { digestOf } from './mac.js'
 
 /** Longer than any webhook's window: the record outlives what it explains. */
 const RECORD_WINDOW = '30d'
@@ -14,7 +15,7 @@ const RECORD_WINDOW = '30d'
 export async function recordForce(ibid: Ibid, where: Where, order: ForceOrder): Promise<Where> {
   const { run, by, why } = order
   for (const [field, value] of Object.entries({ run, by, why })) checkText(field, value)
-  const key = intentKey`${where.key}:${run}`
+  const key = keyOf(where.key, run)
   await ibid.once(
     { ...where, scope: `${where.scope}:force`, key, payload: { by, why } },
     () => ({ event: where.key, run, by, why }),
@@ -22,6 +23,12 @@ export async function recordForce(ibid: Ibid, where: Where, order: ForceOrder): 
     { window: RECORD_WINDOW, recovery: 'retry', maxAttempts: 1_000 },
   )
   return { ...where, scope: `${where.scope}:forced`, key }
+}
+
+/** A key has 255 characters; what does not fit is hashed. */
+function keyOf(event: string, run: string): string {
+  const fits = encodeURIComponent(event + run).length <= 254
+  return fits ? intentKey`${event}:${run}` : `${digestOf(event)}:${digestOf(run)}`
 }
 
 function checkText(field: string, value: unknown): void {

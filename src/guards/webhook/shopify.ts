@@ -47,6 +47,7 @@ function eventId(headers: Headers): string | undefined {
   const parts = ['shop-domain', 'topic', 'event-id'].map((part) => headers.get(`x-shopify-${part}`) ?? '')
   if (!parts.every((part) => PART.test(part))) return undefined
   const [shop = '', topic = '', id = ''] = parts
-  // Percent signs make it up to three times as long, and a key has 255 characters.
-  return parts.join('').length <= 80 ? intentKey`${shop}:${topic}:${id}` : digestOf(JSON.stringify(parts))
+  // A key has 255 characters; names that do not fit are hashed.
+  const fits = encodeURIComponent(parts.join('')).length <= 253
+  return fits ? intentKey`${shop}:${topic}:${id}` : digestOf(JSON.stringify(parts))
 }

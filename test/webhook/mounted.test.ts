@@ -1,0 +1,133 @@
+/** The lines of docs/webhook.md, in the frameworks themselves and over real sockets: raw bytes reach the signature. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { NextRequest } from 'next/server.js'
+import { afterEach, describe, expect, test } from 'vitest'
+import { nodeHandler, stripe, type Webhook, webhook } from '../../src/guards/webhook/index.js'
+import { bench, told } from './bench.js'
+import { deliver, stripeVendor } from './vendors.js'
+
+type Mount = (hook: Webhook) => Promise<{ readonly port: number; close(): Promise<unknown> }>
+
+function closing(server: Server) {
+  server.closeAllConnections()
+  return new Promise((resolve) => server.close(resolve))
+}
+
+async function listening(server: Server) {
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve))
+  return { port: (server.address() as AddressInfo).port, close: () => closing(server) }
+}
+
+const MOUNTS: Readonly<Record<string, Mount>> = {
+  'node:http': (hook) => {
+    const listener = nodeHandler(hook)
+    const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+    return listening(server.listen(0, '127.0.0.1'))
+  },
+  Hono: (hook) => {
+    const app = new Hono()
+    app.post('/hooks/stripe', (c) => hook(c.req.raw))
+    return listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
+  },
+  Express: (hook) => {
+    const app = express()
+    app.post('/hooks/stripe', nodeHandler(hook))
+    app.use(express.json())
+    return listening(app.listen(0, '127.0.0.1'))
+  },
+  'Express, raw bytes kept by a parser': (hook) => {
+    const app = express()
+    app.post('/hooks/stripe', express.raw({ type: () => true, limit: '1mb' }), nodeHandler(hook))
+    return listening(app.listen(0, '127.0.0.1'))
+  },
+  Fastify: async (hook) => {
+    const app = fastify()
+    const listener = nodeHandler(hook)
+    await app.register(async (hooks) => {
+      hooks.removeAllContentTypeParsers()
+      hooks.addContentTypeParser('*', (_request, _payload, done) => done(null))
+      hooks.post('/hooks/stripe', async (request, reply) => {
+        reply.hijack()
+        await listener(request.raw, reply.raw)
+      })
+    })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    return { port: (app.server.address() as AddressInfo).port, close: () => app.close() }
+  },
+}
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()))
+})
+
+describe.each(Object.entries(MOUNTS))('%s', (_name, mount) => {
+  async function open() {
+    const { ibid, effects, writes } = bench()
+    const hook = webhook(ibid, {
+      source: stripe({ secret: stripeVendor.secret }),
+      maxBytes: 5_000,
+      handle: ({ id }) => void effects.push(id),
+    })
+    const { port, close } = await mount(hook)
+    closers.push(close)
+    const send = async (sent: Parameters<typeof deliver>[1]) =>
+      told(fetch(await deliver(stripeVendor, { ...sent, url: `http://127.0.0.1:${port}/hooks/stripe` })))
+    return { effects, writes, send }
+  }
+
+  test('[R41] accepted, deduplicated, and refused when one byte differs', async () => {
+    const { effects, writes, send } = await open()
+    const body = stripeVendor.body('evt_1', { note: 'naïve ✓  two spaces' })
+    expect((await send({ body, tampered: `${body} ` })).status).toBe(401)
+    expect(writes()).toBe(0)
+    expect(await send({ body })).toMatchObject({ status: 200, body: { outcome: 'handled' } })
+    expect(await send({ body })).toMatchObject({ status: 200, body: { outcome: 'duplicate' } })
+    expect(effects).toEqual(['evt_1'])
+  })
+
+  test('a body over the limit is answered 413', async () => {
+    const { writes, send } = await open()
+    expect((await send({ body: stripeVendor.body('evt_1', { note: 'x'.repeat(6_000) }) })).status).toBe(413)
+    expect(writes()).toBe(0)
+  })
+})
+
+test('Next: the webhook is the route handler', async () => {
+  const { ibid, effects } = bench()
+  const POST = webhook(ibid, {
+    source: stripe({ secret: stripeVendor.secret }),
+    handle: ({ id }) => void effects.push(id),
+  })
+  const request = async () => new NextRequest(await deliver(stripeVendor))
+  expect((await POST(await request())).status).toBe(200)
+  expect((await POST(await request())).headers.get('idempotency-replayed')).toBe('true')
+  expect(effects).toEqual(['evt_1'])
+})
+
+test('a body parser that was there first is found out, and no event is lost for it', async () => {
+  const { ibid, effects, writes } = bench()
+  const errors: unknown[] = []
+  const hook = webhook(ibid, {
+    source: stripe({ secret: stripeVendor.secret }),
+    handle: ({ id }) => void effects.push(id),
+    onError: (error) => errors.push(error),
+  })
+  const app = express()
+  app.use(express.json())
+  app.post('/', nodeHandler(hook))
+  const { port, close } = await listening(app.listen(0, '127.0.0.1'))
+  closers.push(close)
+  const url = `http://127.0.0.1:${port}/`
+  expect((await fetch(await deliver(stripeVendor, { url }))).status).toBe(503)
+  const used = await deliver(stripeVendor)
+  await used.text()
+  expect((await hook(used)).status).toBe(503)
+  expect(errors).toMatchObject([{ code: 'BODY_ALREADY_READ' }, { code: 'BODY_ALREADY_READ' }])
+  expect([effects, writes()]).toEqual([[], 0])
+})
