@@ -1,6 +1,6 @@
 /** The lines of docs/webhook.md, in the frameworks themselves and over real sockets: raw bytes reach the signature. */
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { serve } from '@hono/node-server'
 import express from 'express'
 import fastify from 'fastify'
@@ -130,4 +130,24 @@ test('a body parser that was there first is found out, and no event is lost for 
   expect((await hook(used)).status).toBe(503)
   expect(errors).toMatchObject([{ code: 'BODY_ALREADY_READ' }, { code: 'BODY_ALREADY_READ' }])
   expect([effects, writes()]).toEqual([[], 0])
+})
+
+test('a sender that holds its body back is answered 408, and its connection is closed', async () => {
+  const { ibid, writes } = bench()
+  const source = stripe({ secret: stripeVendor.secret })
+  const hook = webhook(ibid, { source, bodyTimeout: 50, handle: () => undefined })
+  const listener = nodeHandler(hook)
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  const { port, close } = await listening(server.listen(0, '127.0.0.1'))
+  closers.push(close)
+  const said = await new Promise<string>((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('error', reject)
+    socket.on('data', (piece) => (text += piece.toString()))
+    socket.on('close', () => resolve(text))
+    socket.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf')
+  })
+  expect(said).toMatch(/^HTTP\/1\.1 408 /)
+  expect(writes()).toBe(0)
 })
