@@ -1,10 +1,10 @@
-// Stripe tells a shop that an order was paid, and tells it again, and again: its retries, somebody else who repeats what
-// they recorded, and one forgery. The order is shipped once. The signatures are made by Stripe's own library.
+// Stripe tells a shop that an order was paid, and tells it again, and again: its retries, somebody who repeats what
+// they recorded, and a forgery. The order is shipped once. The signatures are made by Stripe's own library.
 import { createServer } from 'node:http'
 import { createIbid } from 'ibid'
 import { sqliteStore } from 'ibid/sqlite'
 import { nodeHandler, stripe, webhook } from 'ibid/webhook'
-import Stripe from 'stripe'
+import { Stripe } from 'stripe'
 
 const secret = 'whsec_from_the_dashboard'
 const shipped = []

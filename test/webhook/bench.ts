@@ -38,3 +38,10 @@ export async function told(answer: Response | Promise<Response>): Promise<{
     headers: response.headers,
   }
 }
+
+/** Something to wait for until the test lets go. */
+export function gate<T = void>(): { readonly opened: Promise<T>; open(value: T): void } {
+  let open: ((value: T) => void) | undefined
+  const opened = new Promise<T>((resolve) => (open = resolve))
+  return { opened, open: (value) => open?.(value) }
+}

@@ -109,12 +109,15 @@ describe('a handler that', () => {
       source,
       handle: () => {
         runs++
-        return () => 'a function'
+        const circle: { self?: object } = {}
+        circle.self = circle
+        return circle
       },
-      respond: (value) => new Response(value?.() ?? 'nothing', { status: 200 }),
+      respond: () => new Response('done', { status: 200 }),
     })
-    expect(await (await hook(await deliver(stripeVendor))).text()).toBe('a function')
-    expect((await hook(await deliver(stripeVendor))).status).toBe(200)
+    expect(await (await hook(await deliver(stripeVendor))).text()).toBe('done')
+    const { status, body } = await told(hook(await deliver(stripeVendor)))
+    expect([status, body]).toEqual([200, { received: true, outcome: 'duplicate' }])
     expect(runs).toBe(1)
   })
 })

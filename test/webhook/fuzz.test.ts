@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { createServer, type Server } from 'node:http'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeHandler, webhook } from '../../src/guards/webhook/index.js'
 import { createIbid, type Ibid } from '../../src/index.js'
@@ -155,8 +155,7 @@ describe('over a socket', () => {
 
   beforeAll(async () => {
     opened = open(vendor)
-    const listener = nodeHandler(opened.hook)
-    server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+    server = createServer(nodeHandler(opened.hook))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     port = (server.address() as AddressInfo).port
   })

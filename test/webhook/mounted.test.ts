@@ -25,8 +25,7 @@ async function listening(server: Server) {
 
 const MOUNTS: Readonly<Record<string, Mount>> = {
   'node:http': (hook) => {
-    const listener = nodeHandler(hook)
-    const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+    const server = createServer(nodeHandler(hook))
     return listening(server.listen(0, '127.0.0.1'))
   },
   Hono: (hook) => {
@@ -53,7 +52,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
       hooks.addContentTypeParser('*', (_request, _payload, done) => done(null))
       hooks.post('/hooks/stripe', async (request, reply) => {
         reply.hijack()
-        await listener(request.raw, reply.raw)
+        listener(request.raw, reply.raw)
       })
     })
     await app.listen({ port: 0, host: '127.0.0.1' })
@@ -104,9 +103,10 @@ test('Next: the webhook is the route handler', async () => {
     source: stripe({ secret: stripeVendor.secret }),
     handle: ({ id }) => void effects.push(id),
   })
-  const request = async () => new NextRequest(await deliver(stripeVendor))
-  expect((await POST(await request())).status).toBe(200)
-  expect((await POST(await request())).headers.get('idempotency-replayed')).toBe('true')
+  expect((await POST(new NextRequest(await deliver(stripeVendor)))).status).toBe(200)
+  expect((await POST(new NextRequest(await deliver(stripeVendor)))).headers.get('idempotency-replayed')).toBe(
+    'true',
+  )
   expect(effects).toEqual(['evt_1'])
 })
 
@@ -136,8 +136,7 @@ test('a sender that holds its body back is answered 408, and its connection is c
   const { ibid, writes } = bench()
   const source = stripe({ secret: stripeVendor.secret })
   const hook = webhook(ibid, { source, bodyTimeout: 50, handle: () => undefined })
-  const listener = nodeHandler(hook)
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  const server = createServer(nodeHandler(hook))
   const { port, close } = await listening(server.listen(0, '127.0.0.1'))
   closers.push(close)
   const said = await new Promise<string>((resolve, reject) => {
@@ -149,5 +148,20 @@ test('a sender that holds its body back is answered 408, and its connection is c
     socket.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf')
   })
   expect(said).toMatch(/^HTTP\/1\.1 408 /)
+  expect(said).toMatch(/^connection: close$/im)
+  expect(writes()).toBe(0)
+})
+
+test('whatever is not POST is answered 405', async () => {
+  const { ibid, writes } = bench()
+  const hook = webhook(ibid, { source: stripe({ secret: stripeVendor.secret }), handle: () => undefined })
+  const server = createServer(nodeHandler(hook))
+  const { port, close } = await listening(server.listen(0, '127.0.0.1'))
+  closers.push(close)
+  for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
+    const { status, headers } = await told(fetch(`http://127.0.0.1:${port}/`, { method }))
+    expect([status, headers.get('allow')]).toEqual([405, 'POST'])
+  }
+  expect((await hook(new Request('http://h/'))).status).toBe(405)
   expect(writes()).toBe(0)
 })

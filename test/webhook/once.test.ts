@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { github, shopify, webhook, type WebhookEvent } from '../../src/guards/webhook/index.js'
 import { createIbid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
-import { bench, told } from './bench.js'
+import { bench, gate, told } from './bench.js'
 import {
   deliver,
   githubVendor,
@@ -32,20 +32,19 @@ describe.each(VENDORS)('$name', (vendor) => {
 
   test('[R41] [R60] fifty deliveries at once: one effect, all answered 200 when it is done', async () => {
     const { ibid, effects } = bench()
-    let finish = (): void => undefined
-    const running = new Promise<void>((resolve) => (finish = resolve))
+    const running = gate()
     const hook = webhook(ibid, {
       source: vendor.source(vendor.secret),
       handle: async ({ id }) => {
         effects.push(id)
-        await running
+        await running.opened
       },
     })
     const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(vendor))).then((requests) =>
       requests.map((request) => hook(request)),
     )
     await vi.waitFor(() => expect(effects).toHaveLength(1))
-    finish()
+    running.open()
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
     expect(statuses).toEqual(Array.from({ length: 50 }, () => 200))
     expect(effects).toHaveLength(1)
@@ -53,14 +52,13 @@ describe.each(VENDORS)('$name', (vendor) => {
 
   test('[R6] a duplicate of one that runs longer than the vendor listens is asked to come again', async () => {
     const { ibid, effects } = bench()
-    let finish = (): void => undefined
-    const running = new Promise<void>((resolve) => (finish = resolve))
+    const running = gate()
     const options = {
       source: vendor.source(vendor.secret),
       wait: 0,
       handle: async ({ id }: WebhookEvent) => {
         effects.push(id)
-        await running
+        await running.opened
       },
     }
     const hook = webhook(ibid, options)
@@ -71,7 +69,7 @@ describe.each(VENDORS)('$name', (vendor) => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     const accepting = webhook(ibid, { ...options, inFlight: 'accept' })
     expect((await accepting(await deliver(vendor))).status).toBe(202)
-    finish()
+    running.open()
     expect((await first).status).toBe(200)
     expect((await hook(await deliver(vendor))).status).toBe(200)
     expect(effects).toHaveLength(1)
@@ -153,6 +151,11 @@ describe('what has to be the same when an id comes again', () => {
   })
 })
 
+const pathOf = ({ url }: { url: string }): string => new URL(url).pathname
+
+const of = (account?: string): Promise<Request> =>
+  deliver(stripeVendor, { body: stripeVendor.body('evt_1', { account }) })
+
 describe('isolation', () => {
   test('[R1] the same id of two tenants, two endpoints, two vendors is so many events', async () => {
     const { ibid } = bench()
@@ -176,7 +179,7 @@ describe('isolation', () => {
     expect(seen).toHaveLength(VENDORS.length * 4)
   })
 
-  test("[R1] the tenant is the resolver's; an event that is nobody's does not become the default tenant's", async () => {
+  test("[R1] the tenant is the resolver's; an event that is nobody's does not become somebody's", async () => {
     const { ibid, writes } = bench()
     const tenants: string[] = []
     const hook = webhook(ibid, {
@@ -184,7 +187,6 @@ describe('isolation', () => {
       tenant: ({ payload }) => Promise.resolve((payload as { account?: string }).account),
       handle: (_event, { tenant }) => void tenants.push(tenant),
     })
-    const of = (account?: string) => deliver(stripeVendor, { body: stripeVendor.body('evt_1', { account }) })
     const { status, body } = await told(hook(await of()))
     expect([status, body['code']]).toEqual([422, 'UNKNOWN_TENANT'])
     expect(writes()).toBe(0)
@@ -196,7 +198,6 @@ describe('isolation', () => {
   test('a secret per tenant: one tenant cannot sign for another', async () => {
     const { ibid, writes } = bench()
     const secrets: Record<string, string> = { '/a': 'secret-a', '/b': 'secret-b' }
-    const pathOf = ({ url }: { url: string }) => new URL(url).pathname
     const hook = webhook(ibid, {
       source: stripeVendor.source((delivery) => secrets[pathOf(delivery)]),
       tenant: (event) => pathOf(event).slice(1),

@@ -1,6 +1,6 @@
 /**
  * A redelivery storm on a server process that is killed with SIGKILL and restarted while it lasts: the effect and the
- * receipts are files, the deliveries come over sockets, and each of them is repeated, as a vendor does, until it is 2xx.
+ * receipts are files, the deliveries come over sockets, and each is repeated, as a vendor does, until it is 2xx.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -11,6 +11,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AuditEvent } from '../../src/index.js'
 import { ledger } from '../../src/testing/ledger.js'
 import { type Child, startChild } from '../../src/testing/process/start.js'
+import { gate } from './bench.js'
 import { stripeVendor } from './vendors.js'
 
 const SERVER = new URL('../fixtures/webhook-server.mjs', import.meta.url)
@@ -70,8 +71,7 @@ test(
     let answered = 0
     let waiting = DELIVERIES
     let killed: Promise<void> | undefined
-    let tellSecond: (second: Child) => void = () => undefined
-    const secondStarted = new Promise<Child>((resolve) => (tellSecond = resolve))
+    const second = gate<Child>()
 
     async function connection(): Promise<void> {
       while (waiting-- > 0) {
@@ -82,7 +82,9 @@ test(
           await sleep(10)
         }
         // The second kill comes from within the storm, with requests of other connections on their way.
-        if (++answered >= DELIVERIES / 4) killed ??= (await secondStarted).kill()
+        if (++answered < DELIVERIES / 4) continue
+        killed ??= second.opened.then((child) => child.kill())
+        await second.opened
       }
     }
     const storm = Promise.all(Array.from({ length: CONNECTIONS }, connection))
@@ -91,7 +93,7 @@ test(
     await vi.waitFor(() => expect(effects.count('evt_storm')).toBe(1), PATIENT)
     await first.kill()
     expect(answered).toBe(0)
-    tellSecond(await start({ recovery: 'check' }))
+    second.open(await start({ recovery: 'check' }))
     await vi.waitFor(() => expect(killed).toBeDefined(), PATIENT)
     expect(answered).toBeLessThan(DELIVERIES)
     await killed

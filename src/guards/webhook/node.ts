@@ -8,13 +8,18 @@ import type { Webhook } from './webhook.js'
 
 type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
 
-export function nodeHandler(hook: Webhook): (request: Incoming, response: ServerResponse) => Promise<void> {
-  return async (incoming, outgoing) => {
-    const answer = await hook(toRequest(incoming))
-    const body = Buffer.from(await answer.arrayBuffer())
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-    outgoing.end(body)
+export function nodeHandler(hook: Webhook): (request: Incoming, response: ServerResponse) => void {
+  return (incoming, outgoing) => {
+    // The webhook answers whatever happens to it; what can fail is a `respond` that gave something unsendable.
+    reply(hook, incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error))
   }
+}
+
+async function reply(hook: Webhook, incoming: Incoming, outgoing: ServerResponse): Promise<void> {
+  const answer = await hook(toRequest(incoming))
+  const body = Buffer.from(await answer.arrayBuffer())
+  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
+  outgoing.end(body)
 }
 
 function toRequest(incoming: Incoming): Request {
