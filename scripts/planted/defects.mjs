@@ -3,8 +3,9 @@ import { core } from './core.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
 import { sqlite } from './sqlite.mjs'
+import { webhook } from './webhook.mjs'
 
-export const defects = [...core, ...key, ...engine, ...sqlite]
+export const defects = [...core, ...key, ...engine, ...sqlite, ...webhook]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */
 export const control = {

@@ -1,0 +1,83 @@
+/** Defects in what webhooks believe, take for the same event, and tell the vendor. */
+const at = (file, test, defects) =>
+  defects.map((defect) => ({
+    file: `src/guards/webhook/${file}`,
+    tests: [`test/webhook/${test}.test.ts`],
+    ...defect,
+  }))
+
+export const webhook = [
+  ...at('mac.ts', 'signatures', [
+    {
+      name: 'a signature of the right length is good enough',
+      find: 'return a.length === b.length && timingSafeEqual(a, b)',
+      put: 'return a.length === b.length',
+    },
+    {
+      name: 'timestamps from the future are believed',
+      find: 'Math.abs(nowMs - Number(stamp) * unitMs) <= toleranceMs',
+      put: 'nowMs - Number(stamp) * unitMs <= toleranceMs',
+    },
+  ]),
+  ...at('stripe.ts', 'vendors', [
+    {
+      name: 'the age of one timestamp is judged, the signature of another',
+      find: 'HEADER.exec(header)?.[1]',
+      put: String.raw`/t=(\d+)/.exec(header)?.[1]`,
+    },
+  ]),
+  ...at('body.ts', 'signatures', [
+    {
+      name: 'the body is repaired before it is verified',
+      find: '{ fatal: true, ignoreBOM: true }',
+      put: '{ fatal: false, ignoreBOM: true }',
+    },
+  ]),
+  ...at('webhook.ts', 'once', [
+    {
+      name: "an event that is nobody's goes to the default tenant",
+      find: "if (typeof owner !== 'string' || owner === '') {",
+      put: "if (owner === '') {",
+    },
+  ]),
+  ...at('webhook.ts', 'force', [
+    {
+      name: 'a forced run is taken for a duplicate',
+      find: 'where = await recordForce(ibid, where, forced)',
+      put: 'await recordForce(ibid, where, forced)',
+    },
+  ]),
+  ...at('options.ts', 'once', [
+    {
+      name: 'two endpoints of one vendor share receipts',
+      find: '`hook:${source.name}/${endpoint}`',
+      put: '`hook:${source.name}`',
+    },
+  ]),
+  ...at('execute.ts', 'once', [
+    {
+      name: 'a running event is acknowledged, and lost when it fails',
+      find: "inFlight === 'accept' ?",
+      put: "inFlight !== 'retry' ?",
+    },
+    {
+      name: 'another body under the same id passes for a duplicate',
+      find: 'payload: identity }',
+      put: 'payload: null }',
+    },
+  ]),
+  ...at('execute.ts', 'failures', [
+    {
+      name: "an error of the handler's own receipt is taken for one of the event's",
+      find: 'return failed(settings, event, error, error === thrown)',
+      put: 'return failed(settings, event, error, false)',
+    },
+  ]),
+  ...at('handoff.ts', 'hand-off', [
+    {
+      name: 'every hand-off of an event has a key of its own',
+      find: "layer: 'webhook', scope, id }",
+      put: "layer: 'webhook', scope, id, at: Date.now() + Math.random() }",
+    },
+  ]),
+]
