@@ -11,6 +11,7 @@ export {
   type Tool,
   type ToolCall,
 } from './contract.js'
+export { type ContractData, type Executor, readContracts, toolFromData } from './data.js'
 export { oneHttpCall, PartialSuccess } from './failure.js'
 export type { FieldProblem } from './field.js'
 export type { InputSchema, StandardSchema } from './input.js'
@@ -19,3 +20,4 @@ export { type Finding, lintContract } from './lint.js'
 export type { ModelObservation } from './model.js'
 export type { IdempotencyMarks, Observation, ObservationError } from './observation.js'
 export type { Pace } from './one-try.js'
+export { stepIds, type StepIds } from './workflows.js'
