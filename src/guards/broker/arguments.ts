@@ -1,6 +1,7 @@
 /**
- * What a model sends is data. Arguments that look like keys, tenants or ids of runs are not used as such; where the
- * tool's schema does not ask for them they are taken out before anything else is done, so that they change nothing.
+ * What a model sends is data. Arguments that look like keys, tenants or ids of runs are not used as such;
+ * where the tool's schema does not ask for them they are taken out before anything else is done, so that they
+ * change nothing.
  */
 import type { JsonSchema } from '../../key/index.js'
 

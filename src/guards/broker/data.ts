@@ -1,7 +1,7 @@
 /**
- * Contracts as data, for tools that live elsewhere: JSON or YAML text that says what a tool promises, and an executor in
- * this program that reaches it. Names may be written `acceptsKey` or `accepts_key`. What the text promises
- * of a check or an undo, the executor must have.
+ * Contracts as data, for tools that live elsewhere: JSON or YAML text that says what a tool promises, and an
+ * executor in this program that reaches it. Names may be written `acceptsKey` or `accepts_key`. What the text
+ * promises of a check or an undo, the executor must have.
  */
 import { createRequire } from 'node:module'
 import { IbidError, invalidIntent } from '../../core/errors.js'

@@ -1,5 +1,5 @@
 /** `ibid/broker`: tools with a contract, called once. */
-export { type Broker, type BrokerOptions, createBroker, type ToolCard } from './broker.js'
+export { type Answer, type Broker, type BrokerOptions, createBroker, type ToolCard } from './broker.js'
 export type { CallContext } from './context.js'
 export {
   type Contract,

@@ -1,6 +1,6 @@
 /**
- * Arguments checked by JSON Schema. ajv does it: it is an optional peer, loaded when the first tool needs it, and
- * a schema is compiled once. Draft 2020-12, or draft 7 where `$schema` says so.
+ * Arguments checked by JSON Schema. ajv does it: it is an optional peer, loaded when the first tool needs it,
+ * and a schema is compiled once. Draft 2020-12, or draft 7 where `$schema` says so.
  */
 import { createRequire } from 'node:module'
 import { invalidIntent } from '../../core/errors.js'

@@ -1,10 +1,11 @@
 /**
- * The key ladder: from what a host knows about a call to the key of its receipt, the most stable id first. A step id
- * outlives everything; a tool-call id lives as long as the stored message that holds it; a host's own key is as good as
- * the host; the arguments alone cannot tell a retry from a wish to do it again, so that rung asks.
+ * The key ladder: from what a host knows about a call to the key of its receipt, the most stable id first. A
+ * step id outlives everything; a tool-call id lives as long as the stored message that holds it; a host's own
+ * key is as good as the host; the arguments alone cannot tell a retry from a wish to do it again, so that
+ * rung asks.
  *
- * On the first three rungs the arguments are not in the key but in the fingerprint: a step that comes back with other
- * arguments meets its own receipt, and is found out.
+ * On the first three rungs the arguments are not in the key but in the fingerprint: a step that comes back
+ * with other arguments meets its own receipt, and is found out.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { deriveKey, type Identity } from '../../key/index.js'

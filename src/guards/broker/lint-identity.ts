@@ -1,6 +1,7 @@
 /**
- * Which arguments say what is meant. Leaving out an amount, a destination or a choice makes two different actions one;
- * leaving in what a model makes up anew makes one action two. A key among the arguments is neither.
+ * Which arguments say what is meant. Leaving out an amount, a destination or a choice makes two different
+ * actions one; leaving in what a model makes up anew makes one action two. A key among the arguments is
+ * neither.
  */
 import { IbidError } from '../../core/errors.js'
 import { fingerprint, type Identity } from '../../key/index.js'
@@ -9,10 +10,22 @@ import { jsonSchemaOf } from './input.js'
 import type { Read, Rule } from './lint.js'
 import { markedIdentity } from './marked.js'
 
-const TARGET =
-  /(?:^|_)(?:amount|currency|price|total|quantity|qty|destination|recipient|payee|to|account|iban|address|email|phone|id)$/
-const NOISE =
-  /^(?:reason|note|notes|comment|timestamp|now|nonce|explanation|thought|reasoning|justification|(?:trace|request|correlation|session|span|message|conversation|tool_call)_id)$/
+/** The last word of a name that says what is meant, and names that a model words anew at every try. */
+const TARGET = ending(
+  'amount currency price total quantity qty destination recipient payee to account iban address email phone id',
+)
+const NOISE = wholly(
+  'reason note notes comment timestamp now nonce explanation thought reasoning justification',
+  'trace_id request_id correlation_id session_id span_id message_id conversation_id tool_call_id',
+)
+
+function ending(list: string): RegExp {
+  return new RegExp(`(?:^|_)(?:${list.replaceAll(' ', '|')})$`)
+}
+
+function wholly(...lists: readonly string[]): RegExp {
+  return new RegExp(`^(?:${lists.join(' ').replaceAll(' ', '|')})$`)
+}
 
 const words = (name: string): string => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
 

@@ -210,5 +210,6 @@ function trustsTooEarly({ contract, terms }: Read): boolean {
 }
 
 function tooEarly({ terms }: Read): string {
-  return `after a crash the check is believed before the downstream has had its ${terms.settlesMs} ms: the lease of ${terms.leaseMs} ms is too short`
+  const { settlesMs, leaseMs } = terms
+  return `after a crash the check is believed in ${leaseMs} ms, and the downstream may take ${settlesMs} ms`
 }

@@ -1,7 +1,7 @@
 /**
- * Is a contract one that can be kept? Promises that contradict each other, that the downstream does not give, or that
- * leave nobody able to find out what happened are errors: a broker does not start with them. Warnings are choices
- * that are allowed, and that somebody should have made on purpose.
+ * Is a contract one that can be kept? Promises that contradict each other, that the downstream does not give,
+ * or that leave nobody able to find out what happened are errors: a broker does not start with them. Warnings
+ * are choices that are allowed, and that somebody should have made on purpose.
  */
 import { declaredNames } from './arguments.js'
 import type { Contract } from './contract.js'

@@ -1,10 +1,12 @@
 /**
- * What the model sees of an observation: the result as the contract's `outputFor` shortens it, or the error, and nothing of
- * the machinery. No key, no secret, no mark that tells a replay from the first answer: both look the same to the
- * last character, so that a replay starts no new thought. Cut at a size that leaves the context window room.
+ * What the model sees of an observation: the result as the contract's `outputFor` shortens it, or the error,
+ * and nothing of the machinery. No key, no secret, no mark that tells a replay from the first answer: both
+ * look the same to the last character, so that a replay starts no new thought. Cut at a size that leaves the
+ * context window room.
  */
 import type { Contract } from './contract.js'
 import type { Observation, ObservationError } from './observation.js'
+import { isUnsettled, notForModels } from './words.js'
 
 export type ModelObservation =
   | { readonly ok: true; readonly data: unknown }
@@ -21,7 +23,7 @@ const KEY = /\bk\d+:[\w-]{43}(?![\w-])/g
 const DEEPEST = 100
 
 export function modelView(
-  contract: Pick<Contract, 'outputFor'> | undefined,
+  contract: Pick<Contract, 'outputFor' | 'effect'> | undefined,
   observation: Observation,
   model: string | undefined,
   view: ModelView,
@@ -31,7 +33,10 @@ export function modelView(
     const shown = shortened(contract, observation.data, model)
     return { ok: true, data: fitted(plain(shown, clean, 0) ?? null, view.maxCharacters) }
   }
-  const { data, ...rest } = observation.error
+  const receipted = contract?.effect === 'write-non-idempotent' || contract?.effect === 'irreversible'
+  const told =
+    receipted && isUnsettled(observation.error) ? notForModels(observation.error) : observation.error
+  const { data, ...rest } = told
   const error = plain(rest, clean, 0) as ObservationError
   if (data === undefined) return { ok: false, error }
   const shown = plain(withFirst(contract, data, model), clean, 0)
@@ -43,7 +48,13 @@ function shortened(
   data: unknown,
   model?: string,
 ): unknown {
-  return contract?.outputFor ? contract.outputFor(data, model) : data
+  if (!contract?.outputFor) return data
+  try {
+    return contract.outputFor(data, model)
+  } catch {
+    // The effect has happened, and its result is stored: an error here must not look like a failed call.
+    return { unavailable: 'it was done; its result is recorded, and cannot be shown' }
+  }
 }
 
 /** An answer that carries the first call's result carries it as the model has seen it then. */

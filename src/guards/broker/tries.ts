@@ -1,7 +1,7 @@
 /**
- * The execution of a tool inside one claim: try, read what it threw, try again where that does no harm, and end with a
- * value or with a verdict that the engine writes down. Every try has the same key. No try begins that could not end
- * within the lease, and an ambiguous failure is asked about before anything else happens.
+ * The execution of a tool inside one claim: try, read what it threw, try again where that does no harm, and
+ * end with a value or with a verdict that the engine writes down. Every try has the same key. No try begins
+ * that could not end within the lease, and an ambiguous failure is asked about before anything else happens.
  */
 import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
@@ -26,10 +26,11 @@ export async function runTries(execution: Execution): Promise<unknown> {
     if (earlier.found === true) return earlier.value
   }
   for (let tried = 1; ; tried++) {
+    if (tried > 1 && execution.outer()?.aborted) throw stopped(execution)
     const call = openCall(execution, tried)
     try {
       const given = contract.execute(execution.base.args, call)
-      return given instanceof Promise ? await inTime(given, terms.timeoutMs, call) : given
+      return isThenable(given) ? await inTime(given, terms.timeoutMs, call) : given
     } catch (error) {
       const found = await judge(execution, error)
       if (found.found) return found.value
@@ -43,6 +44,16 @@ export async function runTries(execution: Execution): Promise<unknown> {
       throw found.verdict
     }
   }
+}
+
+/** Whoever waited has been told by the engine, or has gone: this is for nobody. */
+function stopped({ outer }: Execution): Error {
+  const reason: unknown = outer()?.reason
+  return reason instanceof Error ? reason : mayRepeat(reason)
+}
+
+function isThenable(given: unknown): given is PromiseLike<unknown> {
+  return typeof (given as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 
 type Judged =

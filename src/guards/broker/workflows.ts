@@ -1,6 +1,7 @@
 /**
- * The stable ids of a step, taken out of the contexts that workflow engines hand to it: never the attempt number, which
- * changes exactly when the key must not. The engines are known by the shape of their contexts only.
+ * The stable ids of a step, taken out of the contexts that workflow engines hand to it: never the attempt
+ * number, which changes exactly when the key must not. The engines are known by the shape of their contexts
+ * only.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { canonicalJson } from '../../key/index.js'
