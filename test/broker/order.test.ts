@@ -1,10 +1,8 @@
 /** The order of a call: schema, right and version before the claim; and the one shape of its answer. */
-import { type } from 'arktype'
-import * as v from 'valibot'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createIbid, Rejected } from '../../src/index.js'
-import { createBroker, defineTool, type InputSchema } from '../../src/guards/broker/index.js'
+import { createBroker } from '../../src/guards/broker/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { faultyStore } from '../../src/testing/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, REFUND_SCHEMA, refundTool } from './bench.js'
@@ -64,84 +62,6 @@ describe('[R37] the observation', () => {
     })
     expect(again).toEqual({ ...first, _idempotency: { ...first._idempotency, replay: true } })
     expect(asked).toBe(1)
-  })
-})
-
-const LINE = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] }
-
-describe('[R33][R35] arguments', () => {
-  const ofJson: InputSchema = {
-    type: 'object',
-    properties: { order: { type: 'object', properties: { lines: { type: 'array', items: LINE } } } },
-    required: ['order'],
-  }
-  const schemas: Readonly<Record<string, InputSchema>> = {
-    zod: z.object({ order: z.object({ lines: z.array(z.object({ amount: z.int() })) }) }),
-    valibot: v.object({ order: v.object({ lines: v.array(v.object({ amount: v.number() })) }) }),
-    arktype: type({ order: { lines: type({ amount: 'number' }).array() } }),
-    'JSON Schema': ofJson,
-    'JSON Schema of draft 7': { ...ofJson, $schema: 'http://json-schema.org/draft-07/schema#' },
-  }
-
-  test.each(Object.entries(schemas))(
-    'of %s: an error names the field, and nothing is claimed',
-    async (_, input) => {
-      let ran = 0
-      const made = bench([refundTool({ input, execute: () => ++ran })])
-      const wrong = await made.broker.call(
-        'issue_refund',
-        { order: { lines: [{ amount: 1 }, { amount: 'x' }] } },
-        CONTEXT,
-      )
-      expect(wrong).toMatchObject({
-        ok: false,
-        error: { code: 'INVALID_ARGUMENTS', retriable: false, fields: [{ field: 'order.lines[1].amount' }] },
-        _idempotency: { replay: false, key: null, first_completed_at: null },
-      })
-      expect(wrong.ok || wrong.error.action).toContain('order.lines[1].amount')
-      const missing = await made.broker.call('issue_refund', {}, CONTEXT)
-      expect(missing).toMatchObject({ error: { fields: [{ field: 'order' }] } })
-      expect(ran).toBe(0)
-      expect(await nothingClaimed(made)).toBe(true)
-      expect(
-        await made.broker.call('issue_refund', { order: { lines: [{ amount: 1 }] } }, CONTEXT),
-      ).toMatchObject({ ok: true })
-    },
-  )
-
-  test('[R22] that cannot be told from others are refused by name', async () => {
-    const made = bench([refundTool()])
-    const observation = await made.broker.call('issue_refund', { payment: 'p', amount: 2 ** 53 + 2 }, CONTEXT)
-    expect(observation).toMatchObject({ error: { code: 'INVALID_ARGUMENTS', fields: [{ field: 'amount' }] } })
-    expect(await nothingClaimed(made)).toBe(true)
-  })
-
-  test('are checked by schemas that answer later, and by schemas that throw', async () => {
-    const later = z.object({ payment: z.string().refine(async (id) => id.startsWith('pay_')) })
-    const throws = z.object({ payment: z.string().transform(() => JSON.parse('{') as unknown) })
-    const { broker } = bench([refundTool({ input: later }), refundTool({ name: 'throws', input: throws })])
-    expect(errorCode(await broker.call('issue_refund', { payment: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
-    expect((await broker.call('issue_refund', { payment: 'pay_1' }, CONTEXT)).ok).toBe(true)
-    expect(errorCode(await broker.call('throws', { payment: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
-  })
-
-  test('reach the tool as the schema made them, typed after it', async () => {
-    const input = z.object({ amount: z.coerce.number(), note: z.string().default('none') })
-    const tool = defineTool({
-      name: 'pay',
-      version: '1.0.0',
-      effect: 'write-non-idempotent',
-      input,
-      execute: (args, call) => ({
-        doubled: args.amount * 2,
-        note: args.note.toUpperCase(),
-        same: call.args === args,
-      }),
-    })
-    const { broker } = bench([tool as never])
-    expect(await broker.call('pay', { amount: '21' }, CONTEXT)).toMatchObject({
-      data: { doubled: 42, note: 'NONE', same: true },
-    })
   })
 })
 
@@ -274,15 +194,6 @@ test('[R12] a store that does not answer: nothing is carried out, and the host m
   expect(await broker.call('issue_refund', ARGS, CONTEXT)).toMatchObject({ ok: true, data: { ran: 2 } })
   await ibid.close()
   expect(errorCode(await broker.call('issue_refund', ARGS, { ...CONTEXT, stepId: 'after' }))).toBe('CLOSED')
-})
-
-test('two tools may have schemas of one $id', async () => {
-  const tools = ['string', 'integer'].map((type) =>
-    refundTool({ name: type, input: { $id: 'args', type: 'object', properties: { a: { type } } } }),
-  )
-  const { broker } = bench(tools)
-  expect((await broker.call('string', { a: 'x' }, CONTEXT)).ok).toBe(true)
-  expect(errorCode(await broker.call('integer', { a: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
 })
 
 test('a framework finds what it needs to offer the tools', () => {
