@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NotExecuted } from '../../src/index.js'
-import type { Observation } from '../../src/guards/broker/index.js'
+import { NotExecuted, OutcomeUnknown } from '../../src/index.js'
+import { type Observation, oneHttpCall, type ToolCall } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
 import { type Payments, startPayments } from './payments.js'
 
@@ -122,6 +122,37 @@ describe('with a downstream that takes the key', () => {
     expect(first).toMatchObject({ ok: false, error: { code: 'UPSTREAM_TIMEOUT', retriable: true } })
     expect(broker.toModel('issue_refund', first)).toMatchObject({ error: { retriable: false } })
     expect(await call()).toMatchObject({ ok: true, data: { id: 're_1' } })
+    expect(payments.effects.all()).toHaveLength(1)
+  })
+
+  test.each([
+    ['the next try', 2],
+    ['the next call', 1],
+  ])('[R9][R34] "not executed" of %s does not speak for the one that timed out', async (_, attempts) => {
+    payments.honoursKeys = true
+    payments.plan = ['commit, then silence', { status: 429 }]
+    const { call, broker } = bench({ ...keyed, retry: { attempts }, classify: oneHttpCall })
+    const first = await call()
+    const open = attempts === 2 ? first : await call()
+    expect(open).toMatchObject({ ok: false, error: { code: 'UPSTREAM_ERROR', retriable: true } })
+    expect(broker.toModel('issue_refund', open)).toMatchObject({ error: { retriable: false } })
+    expect(await call()).toMatchObject({ ok: true, data: { id: 're_1' } })
+    expect(payments.effects.all()).toHaveLength(1)
+  })
+
+  test('[R9][R34] a tool that says that it does not know is believed, and the check is given its time', async () => {
+    payments.status = 2
+    const execute = async (args: { amount: number }, toolCall: ToolCall): Promise<never> => {
+      await payments.refund(args, toolCall)
+      throw new OutcomeUnknown('the answer was garbled')
+    }
+    const { call } = bench({
+      execute,
+      check: payments.check,
+      downstream: { ...keyed.downstream, settles: '10s' },
+    })
+    expect(await call()).toMatchObject({ ok: true, data: { id: 're_1' } })
+    expect(payments.lookups).toHaveLength(3)
     expect(payments.effects.all()).toHaveLength(1)
   })
 

@@ -44,7 +44,7 @@ export interface TestPace extends Pace {
 }
 
 /** Pauses take no time, and are seen to have passed. */
-export function instantPace(): TestPace {
+function instantPace(): TestPace {
   let passedMs = 0
   const pauses: number[] = []
   return {
