@@ -140,7 +140,7 @@ export function versionMismatch(wanted: string, version: string): ObservationErr
 export function cancelled(): ObservationError {
   return {
     code: 'CANCELLED',
-    message: 'the call was cancelled before it began; nothing was carried out',
+    message: 'the call was cancelled before it began; it carried out nothing',
     retriable: true,
     action: 'make exactly the same call again if it is still wanted',
   }
