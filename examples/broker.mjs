@@ -1,5 +1,5 @@
-// A refund tool with a contract. The step is run again after a crash, the model words its reason anew, then changes its mind:
-// one refund, the same answer, and a divergence that is reported and not carried out.
+// A refund tool with a contract. The step is run again after a crash, the model words its reason anew, then changes
+// its mind: one refund, the same answer, and a divergence that is reported and not carried out.
 import { createIbid } from 'ibid'
 import { createBroker, defineTool } from 'ibid/broker'
 import { sqliteStore } from 'ibid/sqlite'

@@ -65,6 +65,13 @@ describe('[R33][R35] arguments', () => {
     expect(await nothingClaimed(made)).toBe(true)
   })
 
+  test('[R23] that have nothing of an include list are refused', async () => {
+    const input = { type: 'object', properties: { order: {}, amount: {} } }
+    const made = bench([refundTool({ input, identity: { include: ['order', 'amount'] } })])
+    expect(errorCode(await made.broker.call('issue_refund', {}, CONTEXT))).toBe('INVALID_ARGUMENTS')
+    expect(await nothingClaimed(made)).toBe(true)
+  })
+
   test('are checked by schemas that answer later, and by schemas that throw', async () => {
     const later = z.object({ payment: z.string().refine(async (id) => id.startsWith('pay_')) })
     const throws = z.object({ payment: z.string().transform(() => JSON.parse('{') as unknown) })
