@@ -59,7 +59,13 @@ export function refused(error: unknown, delays: Delays): Ack<undefined> | Retry 
     case 'VALUE_NOT_RETAINED':
       return acked(undefined, true, receipt)
     case 'RETRY_IN_FLIGHT':
-      return { kind: 'retry', delayMs: (error as IbidError).retryAfterMs ?? delays.guardMs, code, reason, error }
+      return {
+        kind: 'retry',
+        delayMs: (error as IbidError).retryAfterMs ?? delays.guardMs,
+        code,
+        reason,
+        error,
+      }
     case 'KEY_REUSED':
     case 'OUTCOME_UNKNOWN':
       return { kind: 'dead', code, reason, error }
