@@ -54,7 +54,8 @@ export async function consume<T>(ibid: Ibid, consumer: Consumer, options: NatsOp
     retry: (message: JsMsg, { delayMs }: { delayMs: number }) => message.nak(delayMs),
     async dead(message: JsMsg, verdict: Dead) {
       if (deadLetter !== 'term') await deadLetter(message, verdict)
-      message.term(verdict.reason)
+      // Without the reason: servers before 2.11 take a term with one for nothing at all, and deliver it for ever.
+      message.term()
     },
   }
   const deliveries = createDeliveries(judge, told, options)
