@@ -32,7 +32,7 @@ while ((await queue.getCompletedCount()) < 2) await new Promise((resolve) => set
 await worker.close()
 
 for (const { kind, reason } of verdicts) console.log(`${kind}: ${reason}`)
-console.log(`${verdicts.length} jobs, ${charges.length} charge`)
+console.log(`${charges.length} charge`)
 if (charges.length !== 1) process.exitCode = 1
 await queue.close()
 await ibid.close()

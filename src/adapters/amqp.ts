@@ -6,11 +6,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import {
+  type BehindBroker,
   consume as guard,
-  type ConsumeOptions,
   createDeliveries,
   type Dead,
   MESSAGE_KEY_HEADER,
+  type Running,
   type Watch,
 } from '../guards/queue/index.js'
 import type { Ibid } from '../ibid.js'
@@ -18,10 +19,7 @@ import type { Ibid } from '../ibid.js'
 /** For producers: `channel.sendToQueue(queue, body, { headers: withMessageKey('order-81'), messageId })`. */
 export { withMessageKey } from '../guards/queue/index.js'
 
-type FromBroker = 'queue' | 'id' | 'working' | 'deliveries'
-
-export interface AmqpOptions<T>
-  extends Omit<ConsumeOptions<ConsumeMessage, T>, FromBroker>, Watch<ConsumeMessage, T> {
+export interface AmqpOptions<T> extends BehindBroker<ConsumeMessage, T>, Watch<ConsumeMessage, T> {
   /** The queue to consume, and the name of the work. */
   readonly queue: string
   /**
@@ -29,11 +27,8 @@ export interface AmqpOptions<T>
    * client can ask. Or lay it down yourself: it is acknowledged after that.
    */
   readonly deadLetter: 'dlx' | ((message: ConsumeMessage, verdict: Dead) => unknown)
-}
-
-export interface Running {
-  /** Takes no more messages, gives back those that wait, and waits for those that are being worked on. */
-  stop(): Promise<void>
+  /** The server ended the consumption: the queue was deleted, say. */
+  readonly onCancel?: () => void
 }
 
 /** How many at a time is the channel's: `channel.prefetch(100)`. */
@@ -63,6 +58,7 @@ export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOpti
   const deliveries = createDeliveries(judge, told, options)
   const { consumerTag } = await channel.consume(queue, (message) => {
     if (message) void deliveries.take(message)
+    else options.onCancel?.()
   })
   return {
     async stop() {

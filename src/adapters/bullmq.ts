@@ -5,18 +5,13 @@
  */
 import type { Job } from 'bullmq'
 import { IbidError } from '../core/errors.js'
-import { consume, type ConsumeOptions, MESSAGE_KEY_HEADER, type Verdict } from '../guards/queue/index.js'
+import { type BehindBroker, consume, MESSAGE_KEY_HEADER, type Verdict } from '../guards/queue/index.js'
 import type { Ibid } from '../ibid.js'
 
 /** For producers: `queue.add(name, withMessageKey('order-81', data))`; a job has no headers, so the data carry it. */
 export { withMessageKey } from '../guards/queue/index.js'
 
-export interface BullmqOptions<D, T> extends Omit<
-  ConsumeOptions<Job<D, T>, T>,
-  'queue' | 'id' | 'working' | 'deliveries'
-> {
-  /** Names the work; usually the name of the queue. */
-  readonly queue: string
+export interface BullmqOptions<D, T> extends BehindBroker<Job<D, T>, T> {
   readonly onVerdict?: (verdict: Verdict<T | undefined>, job: Job<D, T>) => void
 }
 

@@ -2,14 +2,15 @@
  * `ibid/sqs`: a queue of SQS behind the queue guard. The lease is the queue's visibility time-out, and progress moves
  * that on while the handler runs. Takes the aggregated client (`SQS`), which carries its own commands.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message, MessageAttributeValue, SQS } from '@aws-sdk/client-sqs'
 import {
+  type BehindBroker,
   consume as guard,
-  type ConsumeOptions,
   createDeliveries,
   type Dead,
   MESSAGE_KEY_HEADER,
+  poll,
+  type Running,
   type Watch,
   withMessageKey as keyed,
 } from '../guards/queue/index.js'
@@ -21,9 +22,8 @@ type Verbs =
   | 'changeMessageVisibility'
   | 'sendMessage'
   | 'getQueueAttributes'
-type FromBroker = 'queue' | 'id' | 'lease' | 'working' | 'deliveries'
 
-export interface SqsOptions<T> extends Omit<ConsumeOptions<Message, T>, FromBroker>, Watch<Message, T> {
+export interface SqsOptions<T> extends BehindBroker<Message, T, 'queue' | 'lease'>, Watch<Message, T> {
   readonly queueUrl: string
   /** Names the work. Default: the last part of the URL. */
   readonly queue?: string
@@ -35,12 +35,12 @@ export interface SqsOptions<T> extends Omit<ConsumeOptions<Message, T>, FromBrok
   readonly onPollError?: (error: unknown) => void
 }
 
-export interface Running {
-  stop(): Promise<void>
-}
-
 const LONGEST_SECONDS = 43_200
-const PAUSE_MS = 2_000
+const ASKED = {
+  MessageAttributeNames: ['All'],
+  MessageSystemAttributeNames: ['All' as const],
+  WaitTimeSeconds: 20,
+}
 
 export async function consume<T>(
   ibid: Ibid,
@@ -60,7 +60,8 @@ export async function consume<T>(
     key: ({ MessageAttributes }) => MessageAttributes?.[MESSAGE_KEY_HEADER]?.StringValue,
     ...options,
     queue: options.queue ?? new URL(QueueUrl).pathname.split('/').at(-1) ?? '',
-    id: ({ MessageId, Attributes }) => Attributes?.MessageDeduplicationId ?? MessageId,
+    // Not a FIFO queue's deduplication id: made of the content, it would make one of two orders that look alike.
+    id: ({ MessageId }) => MessageId,
     lease: visibleSeconds * 1_000,
     working: (message) => hide(message, visibleSeconds),
     deliveries: (message) => Number(message.Attributes?.ApproximateReceiveCount ?? 0),
@@ -69,41 +70,17 @@ export async function consume<T>(
     ack: remove,
     retry: (message: Message, { delayMs }: { delayMs: number }) => hide(message, delayMs / 1_000),
     async dead(message: Message, verdict: Dead) {
-      await (typeof deadLetter === 'string' ? lay(sqs, deadLetter, message) : deadLetter(message, verdict))
+      if (typeof deadLetter === 'string') {
+        const { Body: MessageBody, MessageAttributes } = message
+        await sqs.sendMessage({ QueueUrl: deadLetter, MessageBody, MessageAttributes })
+      } else await deadLetter(message, verdict)
       await remove(message)
     },
   }
-  const deliveries = createDeliveries(judge, told, options)
-  const stopping = new AbortController()
-  const polled = poll()
-
-  async function poll(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await deliveries.room(concurrency)
-      for (const message of await received()) void deliveries.take(message)
-    }
-    await deliveries.idle()
-  }
-
-  async function received(): Promise<readonly Message[]> {
-    const wanted = { MessageAttributeNames: ['All'], MessageSystemAttributeNames: ['All' as const] }
-    const input = { QueueUrl, MaxNumberOfMessages: Math.min(concurrency, 10), WaitTimeSeconds: 20, ...wanted }
-    try {
-      const { Messages = [] } = await sqs.receiveMessage(input, { abortSignal: stopping.signal })
-      return Messages
-    } catch (error) {
-      if (!stopping.signal.aborted) options.onPollError?.(error)
-    }
-    await sleep(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-    return []
-  }
-
-  return {
-    async stop() {
-      stopping.abort()
-      await polled
-    },
-  }
+  const most = { QueueUrl, MaxNumberOfMessages: Math.min(concurrency, 10), ...ASKED }
+  const receive = async (abortSignal: AbortSignal) =>
+    (await sqs.receiveMessage(most, { abortSignal })).Messages ?? []
+  return poll(createDeliveries(judge, told, options), concurrency, receive, options.onPollError)
 }
 
 /** For producers: `sqs.sendMessage({ QueueUrl, MessageBody, MessageAttributes: withMessageKey('order-81') })`. */
@@ -113,12 +90,4 @@ export function withMessageKey(
 ): Record<string, MessageAttributeValue> {
   const { [MESSAGE_KEY_HEADER]: StringValue } = keyed(key)
   return { ...attributes, [MESSAGE_KEY_HEADER]: { DataType: 'String', StringValue } }
-}
-
-function lay(
-  sqs: Pick<SQS, Verbs>,
-  QueueUrl: string,
-  { Body, MessageAttributes }: Message,
-): Promise<unknown> {
-  return sqs.sendMessage({ QueueUrl, MessageBody: Body, MessageAttributes })
 }

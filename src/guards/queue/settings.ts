@@ -48,6 +48,12 @@ export interface ConsumeOptions<M, T = unknown> {
   readonly deliveries?: ((message: M) => number | undefined) | undefined
 }
 
+/** What an adapter leaves to its user: everything but what its broker knows. */
+export type BehindBroker<M, T, Known extends keyof ConsumeOptions<M, T> = never> = Omit<
+  ConsumeOptions<M, T>,
+  'id' | 'working' | 'deliveries' | Known
+>
+
 export interface Settings<M, T> {
   readonly queue: string
   readonly scope: string
