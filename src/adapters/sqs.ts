@@ -77,9 +77,10 @@ export async function consume<T>(
       await remove(message)
     },
   }
-  const most = { QueueUrl, MaxNumberOfMessages: Math.min(concurrency, 10), ...ASKED }
-  const receive = async (abortSignal: AbortSignal) =>
-    (await sqs.receiveMessage(most, { abortSignal })).Messages ?? []
+  const receive = async (most: number, abortSignal: AbortSignal) => {
+    const input = { QueueUrl, MaxNumberOfMessages: Math.min(most, 10), ...ASKED }
+    return (await sqs.receiveMessage(input, { abortSignal })).Messages ?? []
+  }
   return poll(createDeliveries(judge, told, options), concurrency, receive, options.onPollError)
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { consume, createDeliveries, type Verdict } from '../../src/guards/queue/index.js'
+import { consume, createDeliveries, poll, type Verdict } from '../../src/guards/queue/index.js'
 import { createIbid } from '../../src/index.js'
 import { sqliteStore } from '../../src/stores/sqlite/index.js'
 import { consumer, failing, keyed, type Message } from './consumer.js'
@@ -98,6 +98,23 @@ test('a verdict that cannot be told is reported, and room is made', async () => 
   void deliveries.take(keyed('a'))
   await deliveries.idle()
   expect(seen).toMatchObject([{ kind: 'ack', replayed: true }])
+})
+
+test('a broker that cannot be asked is asked again, and stops when it is told to', async () => {
+  const { take, runs } = consumer()
+  const errors: unknown[] = []
+  const answers = [failing(new Error('no network')), () => [keyed('a'), keyed('b')]]
+  const deliveries = createDeliveries(take, { ack: () => 0, retry: () => 0, dead: () => 0 })
+  const receive = async (most: number, signal: AbortSignal): Promise<readonly Message[]> => {
+    expect(most).toBeLessThanOrEqual(10)
+    const answer = answers.shift()
+    if (answer) return answer()
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  }
+  const running = poll(deliveries, 10, receive, (error) => errors.push(error))
+  await until(() => runs.length === 2)
+  await running.stop()
+  expect([runs, errors.length]).toEqual([['a', 'b'], 1])
 })
 
 test('[R10] a handler that commits with a receipt of its own under the same key: one row, whatever fails after it', async () => {

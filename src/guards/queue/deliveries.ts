@@ -24,6 +24,8 @@ export interface Watch<M, T = unknown> {
 export interface Deliveries<M> {
   /** Never rejects. */
   take(message: M): Promise<void>
+  /** How many are on their way. */
+  readonly size: number
   /** Resolves when fewer than `most` are on their way. */
   room(most: number): Promise<void> | undefined
   /** Resolves when none is. */
@@ -83,6 +85,9 @@ export function createDeliveries<M, T>(
           if (onTheirWay < one.below && waiting.delete(one)) one.go()
         }
       }
+    },
+    get size() {
+      return onTheirWay
     },
     room: (most) => (onTheirWay < most ? undefined : until(most)),
     idle: () => until(1),

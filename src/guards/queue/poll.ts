@@ -13,7 +13,8 @@ const PAUSE_MS = 2_000
 export function poll<M>(
   deliveries: Deliveries<M>,
   concurrency: number,
-  receive: (signal: AbortSignal) => Promise<readonly M[]>,
+  /** Asked for no more than there is room for. */
+  receive: (most: number, signal: AbortSignal) => Promise<readonly M[]>,
   onError: (error: unknown) => void = () => undefined,
 ): Running {
   const stopping = new AbortController()
@@ -21,7 +22,7 @@ export function poll<M>(
 
   async function received(): Promise<readonly M[]> {
     try {
-      return await receive(signal)
+      return await receive(concurrency - deliveries.size, signal)
     } catch (error) {
       if (!signal.aborted) onError(error)
     }

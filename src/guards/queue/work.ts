@@ -31,17 +31,6 @@ export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
     return answer.found ? { value: answer.value } : undefined
   }
 
-  async function failed(error: unknown, attempt: Attempt): Promise<T> {
-    failure = { error, attempt: attempt.number }
-    if (error instanceof NotExecuted) throw counted(error, attempt, settings, message)
-    const isLast = attempt.number >= settings.maxAttempts
-    if (check && isLast && !(error instanceof Rejected)) {
-      const answer = await ask(check, message, attempt)
-      if (answer.found === true) return answer.value
-    }
-    throw error
-  }
-
   return {
     async effect(attempt) {
       const done = await doneBefore(attempt)
@@ -49,7 +38,8 @@ export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
       try {
         return await handle(message, attempt)
       } catch (error) {
-        return await failed(error, attempt)
+        failure = { error, attempt: attempt.number }
+        throw error instanceof NotExecuted ? counted(error, attempt, settings, message) : error
       }
     },
     failure: () => failure,
