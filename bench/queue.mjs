@@ -1,6 +1,6 @@
 /**
- * One consumer, with the guard and without it: how many messages a second. Its handler makes one HTTP request, or, where
- * there is no `effect` to call, does next to nothing. The queue is filled first, so that the consumer is what is measured.
+ * One consumer, with the guard and without it: how many messages a second. Its handler makes one HTTP request, or,
+ * where there is no `effect` to call, does next to nothing. The queue is filled first: the consumer is what is measured.
  */
 import { once } from 'node:events'
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'

@@ -11,7 +11,7 @@ import { freePort, removeFolder, startProcess, temporaryFolder, untilReady } fro
 const SERVER = '/usr/lib/rabbitmq/bin/rabbitmq-server'
 const EPMD = '/usr/bin/epmd'
 
-/** `settings` are lines of rabbitmq.conf; `channelTickMs`: how often a channel looks for deliveries that took too long. */
+/** `settings`: lines of rabbitmq.conf; `channelTickMs`: how often a channel looks for deliveries that took too long. */
 export async function startRabbitmq({ settings = {}, channelTickMs = 60_000 } = {}) {
   await ensureDebian(['rabbitmq-server'], [SERVER, EPMD])
   const folder = await temporaryFolder('rabbitmq')

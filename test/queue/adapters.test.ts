@@ -1,4 +1,4 @@
-/** What is particular to one broker: consumers that are refused, what a dead letter carries, how many are claimed at once. */
+/** What is particular to one broker: who is refused, what a dead letter carries, how many are claimed at once. */
 import { AckPolicy, jetstream, type JetStreamClient, jetstreamManager } from '@nats-io/jetstream'
 import { SQS } from '@aws-sdk/client-sqs'
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node'
@@ -13,7 +13,7 @@ import { type FaultyStore, faultyStore } from '../../src/testing/index.js'
 // @ts-expect-error: a plain script without types
 import { startSqsStandIn } from '../fixtures/brokers/sqs-stand-in.mjs'
 import { failing } from './consumer.js'
-import { until } from './scenarios.js'
+import { until } from './stage.js'
 
 const startStandIn = startSqsStandIn as () => Promise<{ readonly url: string; stop(): Promise<void> }>
 let server: NatsServer

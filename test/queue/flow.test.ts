@@ -117,7 +117,7 @@ test('a broker that cannot be asked is asked again, and stops when it is told to
   expect([runs, errors.length]).toEqual([['a', 'b'], 1])
 })
 
-test('[R10] a handler that commits with a receipt of its own under the same key: one row, whatever fails after it', async () => {
+test('[R10] a handler that commits with a receipt of its own: one row, whatever fails after it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ibid-queue-'))
   const ibid = createIbid({ store: sqliteStore(join(directory, 'ibid.db')), tenant: 'acme' })
   onTestFinished(async () => {

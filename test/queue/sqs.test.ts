@@ -1,4 +1,4 @@
-/** The scenarios of the queue guard on SQS's protocol: Amazon's client, and a stand-in for the server. It is not SQS. */
+/** The scenarios of the queue guard on SQS's protocol: Amazon's client and a stand-in for the server, not SQS. */
 // @ts-expect-error: a plain script without types
 import { startSqsStandIn } from '../fixtures/brokers/sqs-stand-in.mjs'
 import { scenarios } from './scenarios.js'

@@ -1,4 +1,4 @@
-/** A message of JetStream: the id it keeps when it is delivered again, the key its producer gives it, its dead letter. */
+/** A message of JetStream: the id it keeps when delivered again, the key its producer gives it, its dead letter. */
 import type { JetStreamClient, JsMsg } from '@nats-io/jetstream'
 import { type Dead, MESSAGE_KEY_HEADER, withMessageKey as keyed } from '../../guards/queue/index.js'
 
