@@ -1,6 +1,6 @@
 /**
  * One consumer, with the guard and without it: how many messages a second. Its handler makes one HTTP request, or,
- * where there is no `effect` to call, does next to nothing. The queue is filled first: the consumer is what is measured.
+ * where there is no `effect` to call, does next to nothing. The queue is filled first: the consumer is measured.
  */
 import { once } from 'node:events'
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
@@ -9,6 +9,7 @@ import { Queue, Worker } from 'bullmq'
 import { createIbid } from 'ibid'
 import { processor, withMessageKey as withJobKey } from 'ibid/bullmq'
 import { consume, withMessageKey } from 'ibid/nats'
+import { createDeliveries } from 'ibid/queue'
 import { openStore } from 'ibid/stores'
 import { newKey, payloadOf, resultOf, TENANT } from './workload.mjs'
 
@@ -69,13 +70,17 @@ export async function jetStreamPlain({ callers, effect, ...settings }) {
   const { connection, consumer } = await jetStreamOf(settings)
   const { rate, handled } = counter(settings.count)
   const messages = await consumer.consume({ max_messages: callers })
-  async function take(message) {
-    await handle(message.json())
-    message.ack()
-    handled()
-  }
+  // The adapter's own loop, with as many at a time; only the guard is missing.
+  const deliveries = createDeliveries(
+    async (message) => ({ kind: 'ack', value: await handle(message.json()) }),
+    { ack: (message) => message.ack() },
+    { onVerdict: handled },
+  )
   async function run() {
-    for await (const message of messages) void take(message)
+    for await (const message of messages) {
+      void deliveries.take(message)
+      await deliveries.room(callers)
+    }
   }
   const done = run()
   const perSecond = await rate

@@ -200,6 +200,8 @@ describe('when the handler fails', () => {
     const growing = consumer({ handle, retryDelay: (attempt) => attempt * 10 })
     await growing.take(keyed('a'))
     expect(await growing.take(keyed('a'))).toMatchObject({ delayMs: 20 })
+    const broken = consumer({ handle, retryDelay: () => Number.NaN })
+    expect(await broken.take(keyed('a'))).toMatchObject({ kind: 'retry', delayMs: 1_000 })
   })
 
   test('one that takes too long is told so, and tried again', async () => {

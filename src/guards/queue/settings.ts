@@ -128,8 +128,21 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
 }
 
 function readRetryDelay(given: ConsumeOptions<unknown>['retryDelay']): (attempt: number) => number {
-  if (typeof given === 'function') return (attempt) => toMs(given(attempt), 'retryDelay')
-  if (given === undefined) return (attempt) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS)
+  if (given === undefined) return growing
+  if (typeof given === 'function') return (attempt) => asked(given, attempt)
   const ms = toMs(given, 'retryDelay')
   return () => ms
+}
+
+function growing(attempt: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS)
+}
+
+/** A function that fails, or gives no length, must not leave a message without a verdict. */
+function asked(given: (attempt: number) => Duration, attempt: number): number {
+  try {
+    return toMs(given(attempt), 'retryDelay')
+  } catch {
+    return growing(attempt)
+  }
 }
