@@ -8,7 +8,7 @@ import { stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
 import { askedAgain, errorOf } from '../../guards/broker/words.js'
 import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
-import { type HostWords, marked, readMeta } from './meta.js'
+import { type HostWords, inRevisionOf, marked, readMeta } from './meta.js'
 import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
 
 export interface GuardOptions {
@@ -118,7 +118,8 @@ export function createGuard(options: GuardOptions): Guard {
     },
     async call(call, dispatch) {
       try {
-        return await receipted(call, readMeta(call.meta), dispatch)
+        const reply = await receipted(call, readMeta(call.meta), dispatch)
+        return 'result' in reply ? { result: inRevisionOf(call.meta, reply.result) } : reply
       } catch (error) {
         // The host's own mistake, or a name that no receipt can have: nothing was sent.
         if (error instanceof IbidError) return { error: { code: CODES.params, message: error.message } }

@@ -45,6 +45,14 @@ export function withKey(params: JsonObject, meta: JsonObject, key: string): Json
   return { ...params, _meta: { ...meta, [KEY]: key } }
 }
 
+/** Revisions without a handshake name themselves in every request, and want results to say of which kind they are. */
+const REVISION = 'io.modelcontextprotocol/protocolVersion'
+
+/** A result as this client's revision has it: it may be the replay of one that another revision got. */
+export function inRevisionOf(meta: JsonObject, { resultType, ...result }: JsonObject): JsonObject {
+  return REVISION in meta ? { resultType: resultType ?? 'complete', ...result } : result
+}
+
 /** The same result, marked. `content` and `structuredContent` are not touched. */
 export function marked(
   result: JsonObject,

@@ -25,7 +25,8 @@ export interface StdioGatewayOptions extends GuardOptions {
 
 type Upstream = ChildProcessByStdio<Writable, Readable, null>
 
-const GOODBYE_MS = 2_000
+/** Together less than clients wait for the gateway itself. */
+const GOODBYE_MS = 500
 
 /** Resolves with the exit code that fits: 0 where the client left, the server's own where that left first. */
 export async function stdioGateway(options: StdioGatewayOptions): Promise<number> {
