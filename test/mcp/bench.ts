@@ -104,32 +104,6 @@ export function bench(): Bench {
 
   const gateway: Bench['gateway'] = (options, server) => [...common(options), '--', ...server]
 
-  async function overStdio(
-    generation: Generation,
-    [command = '', ...args]: readonly string[],
-  ): Promise<AnyClient> {
-    tally({ processes: 2 })
-    if (generation === '1') {
-      const client = new Client1({ name: 'test', version: '1.0.0' })
-      await client.connect(new Stdio1({ command, args, stderr: 'inherit' }))
-      return client
-    }
-    const client = client2(generation)
-    await client.connect(new Stdio2({ command, args, stderr: 'inherit' }))
-    return client as unknown as AnyClient
-  }
-
-  async function overHttp(generation: Generation, url: URL): Promise<AnyClient> {
-    if (generation === '1') {
-      const client = new Client1({ name: 'test', version: '1.0.0' })
-      await client.connect(new Http1(url) as never)
-      return client
-    }
-    const client = client2(generation)
-    await client.connect(new Http2(url))
-    return client as unknown as AnyClient
-  }
-
   const urls = new Map<string, Promise<URL>>()
 
   /** One bank and one gateway for all clients that want the same. */
@@ -185,12 +159,41 @@ export function bench(): Bench {
   }
 }
 
+async function overStdio(
+  generation: Generation,
+  [command = '', ...args]: readonly string[],
+): Promise<AnyClient> {
+  tally({ processes: 2 })
+  if (generation === '1') {
+    const client = new Client1({ name: 'test', version: '1.0.0' })
+    await client.connect(new Stdio1({ command, args, stderr: 'inherit' }))
+    return client
+  }
+  const client = client2(generation)
+  await client.connect(new Stdio2({ command, args, stderr: 'inherit' }))
+  return client
+}
+
+async function overHttp(generation: Generation, url: URL): Promise<AnyClient> {
+  if (generation === '1') {
+    const client = new Client1({ name: 'test', version: '1.0.0' })
+    await client.connect(new Http1(url))
+    return client
+  }
+  const client = client2(generation)
+  await client.connect(new Http2(url))
+  return client
+}
+
 function client2(generation: Generation): Client2 {
   const mode = generation === 'modern' ? { pin: '2026-07-28' } : ('legacy' as const)
-  const client = new Client2({ name: 'test', version: '1.0.0' }, {
-    versionNegotiation: { mode },
-    capabilities: { elicitation: { form: {} } },
-  } as never)
+  const client = new Client2(
+    { name: 'test', version: '1.0.0' },
+    {
+      versionNegotiation: { mode },
+      capabilities: { elicitation: { form: {} } },
+    },
+  )
   if (generation === 'modern') {
     client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { ok: true } }))
   }
@@ -209,7 +212,8 @@ export function marksOf(answer: unknown): {
   key: string
   first_completed_at: string | null
 } {
-  return (answer as Answer)._meta['ibid/idempotency'] as never
+  const { _meta: meta } = answer as Answer
+  return meta['ibid/idempotency'] as never
 }
 
 /** The code of a problem, as the model reads it. */

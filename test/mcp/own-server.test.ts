@@ -30,16 +30,26 @@ const options = () => ({ ibid, tenant: 'acme', server: 'bank' })
 /** Waits where it is told to, until the test says so; notes when it is told to stop. */
 async function refund({ id, wait }: { id: string; wait?: boolean | undefined }, signal: AbortSignal) {
   effects.push(`refund ${id}`)
-  signal.addEventListener('abort', () => effects.push(`aborted ${id}`))
+  let isDone = false
+  signal.addEventListener('abort', () => isDone || effects.push(`aborted ${id}`))
   if (wait) await new Promise<void>((resolve) => (finish = resolve))
+  isDone = true
   return { content: [{ type: 'text' as const, text: `refunded ${id} (${effects.length})` }] }
 }
 
 const shape = { id: z.string(), wait: z.boolean().optional() }
 
+const call = (id: string, key?: string, wait?: boolean) => ({
+  name: 'refund',
+  arguments: { id, ...(wait && { wait }) },
+  ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
+})
+
 async function started(): Promise<() => void> {
-  while (!finish) await nextTurn()
-  return finish
+  for (;;) {
+    if (finish) return finish
+    await nextTurn()
+  }
 }
 
 async function connect1() {
@@ -81,9 +91,7 @@ async function connectHttp() {
   )
   const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> =>
     await gateway(new Request(url, init))
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL('http://bank.test/mcp'), { fetch: fetch as never }),
-  )
+  await client.connect(new StreamableHTTPClientTransport(new URL('http://bank.test/mcp'), { fetch }))
   return client
 }
 
@@ -92,12 +100,6 @@ describe.each([
   ['transport, SDK 2', connect2],
   ['handler, SDK 2', connectHttp],
 ])('one’s own server behind a guarded %s', (_what, connect) => {
-  const call = (id: string, key?: string, wait?: boolean) => ({
-    name: 'refund',
-    arguments: { id, ...(wait && { wait }) },
-    ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
-  })
-
   test('does a call once, and marks its replay', async () => {
     const client = await connect()
     const first = (await client.callTool(call('r1', 'k1'))) as Answer
@@ -120,6 +122,6 @@ describe.each([
     const again = (await (await connect()).callTool(call('r3', 'k3', true))) as Answer
     expect(again.content[0]?.text).toBe('refunded r3 (1)')
     expect(marksOf(again).replay).toBe(true)
-    expect(effects.filter((effect) => effect === 'refund r3')).toHaveLength(1)
+    expect(effects).toEqual(['refund r3'])
   })
 })

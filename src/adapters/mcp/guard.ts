@@ -8,7 +8,7 @@ import { stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
 import { askedAgain, errorOf } from '../../guards/broker/words.js'
 import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
-import { type HostWords, inRevisionOf, marked, readMeta } from './meta.js'
+import { type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
 import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
 
 export interface GuardOptions {
@@ -78,7 +78,7 @@ export function createGuard(options: GuardOptions): Guard {
         async (attempt) => {
           if (call.isWithdrawn()) throw new NotExecuted('the client took it back before it was sent')
           sent = dispatch(words.hostKey ?? attempt.key)
-          return outcomeOf(await sent, onError)
+          return outcomeOf(await sent.catch(lost), onError)
         },
         rung === 'arguments' ? shortPolicy : policy,
       )
@@ -113,8 +113,7 @@ export function createGuard(options: GuardOptions): Guard {
     treatmentOf(call) {
       const { effect } = terms(call)
       if (effect === 'read') return 'read'
-      const isKeyed = 'idempotencyKey' in call.meta || 'ibid/idempotencyKey' in call.meta
-      return effect === 'write-idempotent' && !isKeyed ? 'direct' : 'receipted'
+      return effect === 'write-idempotent' && !isKeyed(call.meta) ? 'direct' : 'receipted'
     },
     async call(call, dispatch) {
       try {
@@ -133,7 +132,7 @@ export function createGuard(options: GuardOptions): Guard {
 function outcomeOf(reply: Reply, onError: ToolTerms['onError']): JsonObject {
   if ('error' in reply) {
     if (NOT_CARRIED_OUT.has(reply.error['code'])) throw new PassedOn(reply)
-    throw upstreamFailed(reply.error)
+    throw upstreamFailed(`it answered with an error: ${String(reply.error['message'])}`)
   }
   const { result } = reply
   // It waits for more from the client, who calls again: there is no outcome yet.
@@ -143,9 +142,14 @@ function outcomeOf(reply: Reply, onError: ToolTerms['onError']): JsonObject {
   throw new OutcomeUnknown('the tool failed, and its contract says that this says nothing about the effect')
 }
 
+function lost(error: unknown): never {
+  if (error instanceof IbidError) throw error
+  throw upstreamFailed(error instanceof Error ? error.message : String(error))
+}
+
 /** Nobody knows whether it happened: where the upstream takes the key it may be sent again, otherwise it is held. */
-function upstreamFailed({ message }: JsonObject): IbidError {
-  return new IbidError(`the upstream answered with an error: ${String(message)}`, {
+function upstreamFailed(why: string): IbidError {
+  return new IbidError(`the MCP server failed: ${why}`, {
     code: 'UPSTREAM_ERROR',
     retriable: true,
     retryAfterMs: 1_000,

@@ -11,11 +11,12 @@ import { isRedirect, json, partsOf, redirected } from './http-reply.js'
 import { httpUpstream, passable, type Upstream } from './http-upstream.js'
 import {
   CODES,
-  isBatchWith,
+  isLooseCall,
   type JsonObject,
   notificationOf,
   parse,
   refuse,
+  refuseLooseCall,
   replyOf,
   requestOf,
 } from './message.js'
@@ -126,12 +127,7 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     if (request.method !== 'POST') return await passOn(request, undefined, request.signal)
     const body = await request.text()
     const message = parse(body)
-    if (isBatchWith(message, 'tools/call')) {
-      return json(
-        refuse(null, CODES.request, 'calls of tools are taken one by one, not in a batch; nothing was sent'),
-        400,
-      )
-    }
+    if (isLooseCall(message)) return json(refuseLooseCall(), 400)
     const asked = requestOf(message)
     if (asked?.method === 'tools/call')
       return await call(request, body, message as JsonObject, readCall(asked.params))

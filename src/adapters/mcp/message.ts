@@ -56,9 +56,21 @@ export function replyOf(message: unknown): { readonly id: Id; readonly reply: Re
   return isObject(result) ? { id, reply: { result } } : undefined
 }
 
-/** Several messages in one, as an old revision allowed. */
-export function isBatchWith(message: unknown, method: string): message is readonly unknown[] {
-  return Array.isArray(message) && message.some((one) => requestOf(one)?.method === method)
+/**
+ * A call of a tool in a form that cannot be guarded: in a batch, as an old revision allowed, or without an id to answer
+ * to. Nothing of it is passed on.
+ */
+export function isLooseCall(message: unknown): boolean {
+  if (Array.isArray(message)) return message.some((one) => isCall(one) || isLooseCall(one))
+  return isCall(message) && requestOf(message) === undefined
+}
+
+function isCall(message: unknown): boolean {
+  return isObject(message) && message['method'] === 'tools/call'
+}
+
+export function refuseLooseCall(): JsonObject {
+  return refuse(null, CODES.request, 'calls of tools are taken one by one, each with an id; nothing was sent')
 }
 
 export function answer(id: Id, reply: Reply): JsonObject {

@@ -5,11 +5,11 @@
  */
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
-import { marks } from '../../guards/broker/observation.js'
+import { type IdempotencyMarks, marks } from '../../guards/broker/observation.js'
 import type { JsonObject } from './message.js'
 
 /** In `params._meta`: the host's key for this call, the same when the call is sent again. */
-export const KEY = 'ibid/idempotencyKey'
+const KEY = 'ibid/idempotencyKey'
 const ALIAS = 'idempotencyKey'
 /** In `params._meta`, where there is no key: the run that the call belongs to. */
 const RUN = 'ibid/runId'
@@ -22,6 +22,10 @@ export interface HostWords {
   readonly hostKey: string | undefined
   readonly runId: string | undefined
   readonly ordinal: number
+}
+
+export function isKeyed(meta: JsonObject): boolean {
+  return KEY in meta || ALIAS in meta
 }
 
 export function readMeta(meta: JsonObject): HostWords {
@@ -45,6 +49,10 @@ export function withKey(params: JsonObject, meta: JsonObject, key: string): Json
   return { ...params, _meta: { ...meta, [KEY]: key } }
 }
 
+export function marksAsMeta(seen: IdempotencyMarks): { [name: string]: unknown } {
+  return { [MARKS]: seen }
+}
+
 /** Revisions without a handshake name themselves in every request, and want results to say of which kind they are. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion'
 
@@ -61,5 +69,8 @@ export function marked(
   completedAt?: number,
 ): JsonObject {
   const { _meta } = result
-  return { ...result, _meta: { ...(_meta as object | undefined), [MARKS]: marks(replay, key, completedAt) } }
+  return {
+    ...result,
+    _meta: { ...(_meta as object | undefined), ...marksAsMeta(marks(replay, key, completedAt)) },
+  }
 }

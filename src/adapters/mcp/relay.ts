@@ -9,11 +9,12 @@ import {
   answer,
   CODES,
   type Id,
-  isBatchWith,
+  isLooseCall,
   type JsonObject,
   notificationOf,
   objectOf,
   refuse,
+  refuseLooseCall,
   replyOf,
   type Reply,
   type Request,
@@ -172,14 +173,8 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
 
   return {
     takesFromClient(message, carry, principal) {
-      if (isBatchWith(message, 'tools/call')) {
-        sides.toClient(
-          refuse(
-            null,
-            CODES.request,
-            'calls of tools are taken one by one, not in a batch; nothing was sent',
-          ),
-        )
+      if (isLooseCall(message)) {
+        sides.toClient(refuseLooseCall())
         return true
       }
       const request = requestOf(message)
