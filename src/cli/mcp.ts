@@ -1,6 +1,7 @@
 /**
- * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it listens
- * and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes to stderr.
+ * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it
+ * listens and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes
+ * to stderr.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -102,7 +103,10 @@ async function close(ibid: Ibid): Promise<void> {
   process.stdin.unref?.()
 }
 
-/** Readable, and not the same for two servers that are started by one program. No argument shows: some are secrets. */
+/**
+ * Readable, and not the same for two servers that are started by one program. No argument shows: some are
+ * secrets.
+ */
 function nameOf(whole: string, shown: string): string {
   const digest = createHash('sha256').update(whole).digest('hex').slice(0, 8)
   return `${basename(shown).slice(0, 40)}-${digest}`

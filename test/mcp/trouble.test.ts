@@ -40,7 +40,7 @@ async function settled(state: 'succeeded' | 'unknown'): Promise<void> {
 }
 
 describe.each(WAYS)('over %s', (way) => {
-  test('[R61] a client that is killed in the middle of a call: one effect, written down, and the next one asks', async () => {
+  test('[R61] a client that is killed in the middle of a call: one effect, and the next asks', async () => {
     const target =
       way === 'http'
         ? { url: (await at.httpUrl('1', [])).href }
@@ -138,6 +138,17 @@ describe.each(WAYS)('over %s', (way) => {
     expect(marksOf(await confirm()).replay).toBe(true)
     expect([at.effects.count('asked ada'), at.effects.count('confirmed ada')]).toEqual([1, 1])
   })
+})
+
+test('[R60] one key over four gateways, each a process with a server of its own: one effect, one answer', async () => {
+  const clients = await Promise.all(Array.from({ length: 4 }, async () => await at.connect('1', 'stdio')))
+  const answers = await Promise.all(
+    clients.flatMap((client) => Array.from({ length: 10 }, async () => await pay(client, {}, 'k1'))),
+  )
+  expect(at.effects.count('pay ada')).toBe(1)
+  expect(new Set(answers.map(({ content }) => JSON.stringify(content)))).toEqual(
+    new Set([JSON.stringify([{ type: 'text', text: 'paid ada (1)' }])]),
+  )
 })
 
 test('[R12] with a store that cannot be reached nothing is sent', async () => {

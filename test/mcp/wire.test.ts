@@ -165,6 +165,23 @@ describe('over HTTP', () => {
     },
   )
 
+  test.each([
+    [-32_001, 'OUTCOME_UNKNOWN', 'unknown'],
+    [-32_603, 'OUTCOME_UNKNOWN', 'unknown'],
+    [-32_602, 'none', 'released'],
+    [-32_042, 'none', 'released'],
+  ])('[R34] error %i of the protocol: %s, and the receipt is %s', async (code, told, state) => {
+    const error = { code, message: 'it did not work' }
+    const gateway = await before((_, response) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error })
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    })
+    const answer = (await (await gateway(post(call(1)))).json()) as { result?: unknown; error?: unknown }
+    expect(answer.error).toEqual(told === 'none' ? error : undefined)
+    expect(answer.result === undefined ? 'none' : codeOf(answer.result)).toBe(told)
+    expect(await states()).toEqual([state])
+  })
+
   test('a redirect is not followed, and not handed on', async () => {
     const gateway = await before(
       (_, response) => void response.writeHead(307, { location: 'http://evil.test/' }).end(),

@@ -1,6 +1,7 @@
 /**
- * The guard: one tool call, whatever carries it, done once. Reads pass. A write gets a receipt under the host's key or,
- * where the host gave none, under its arguments for a short while, and then a second one is asked about, not replayed.
+ * The guard: one tool call, whatever carries it, done once. Reads pass. A write gets a receipt under the host's
+ * key or, where the host gave none, under its arguments for a short while, and then a second one is asked about,
+ * not replayed.
  */
 import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
 import type { Ibid } from '../../ibid.js'
@@ -33,12 +34,15 @@ export interface ToolCall {
 }
 
 /**
- * Sends the call upstream, with the key to hand down. Rejects with NotExecuted where it certainly was not carried out;
- * with anything else nobody knows.
+ * Sends the call upstream, with the key to hand down. Rejects with NotExecuted where it certainly was not carried
+ * out; with anything else nobody knows.
  */
 export type Dispatch = (key: string) => Promise<Reply>
 
-/** `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through `call`. */
+/**
+ * `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through
+ * `call`.
+ */
 export type Treatment = 'read' | 'direct' | 'receipted'
 
 export interface Guard {

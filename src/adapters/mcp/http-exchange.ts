@@ -1,7 +1,8 @@
 /**
- * One guarded call over HTTP. The upstream may answer with one message or with a stream of them: what else is on the stream
- * goes to the client as it comes, and the answer last, when it is written down. A stream that breaks off before the answer
- * is taken up again where the server allows it; otherwise nobody knows what came of the call.
+ * One guarded call over HTTP. The upstream may answer with one message or with a stream of them: what else is on
+ * the stream goes to the client as it comes, and the answer last, when it is written down. A stream that breaks
+ * off before the answer is taken up again where the server allows it; otherwise nobody knows what came of the
+ * call.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotExecuted } from '../../core/errors.js'

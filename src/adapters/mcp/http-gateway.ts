@@ -1,7 +1,7 @@
 /**
- * The gateway over HTTP, as a function from Request to Response: in front of an MCP server somewhere else, or of one's own
- * handler. Everything passes as it came but the calls of tools that write: those are guarded, and seen through when the
- * client lets go of its connection, which is how the newest revision cancels.
+ * The gateway over HTTP, as a function from Request to Response: in front of an MCP server somewhere else, or of
+ * one's own handler. Everything passes as it came but the calls of tools that write: those are guarded, and seen
+ * through when the client lets go of its connection, which is how the newest revision cancels.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createCatalogue, type Catalogue } from './catalogue.js'

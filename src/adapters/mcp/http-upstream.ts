@@ -1,6 +1,6 @@
 /**
- * The way to an MCP server over HTTP. It goes to the one address that was configured, follows no redirect, and has no time-out
- * of its own: a tool may take long, and how long is the guard's to say.
+ * The way to an MCP server over HTTP. It goes to the one address that was configured, follows no redirect, and
+ * has no time-out of its own: a tool may take long, and how long is the guard's to say.
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'

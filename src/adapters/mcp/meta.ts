@@ -1,7 +1,7 @@
 /**
- * What the host says in `_meta` of a call, and what it is told in `_meta` of the result. Hosts write `_meta`, models write
- * arguments: a key in the arguments is never one. The id of the JSON-RPC request is never one either: a client that sends a
- * broken call again does so under a new id.
+ * What the host says in `_meta` of a call, and what it is told in `_meta` of the result. Hosts write `_meta`,
+ * models write arguments: a key in the arguments is never one. The id of the JSON-RPC request is never one
+ * either: a client that sends a broken call again does so under a new id.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'

@@ -1,7 +1,7 @@
 /**
  * What is known of an upstream's tool, and what follows from it. A contract says it; without one the tool's own
- * annotations do, which are hints of a server that nobody vouches for: the worst they can do is to switch the guard off for
- * a tool, so they can be ignored. A tool that says nothing is a write that must not be repeated.
+ * annotations do, which are hints of a server that nobody vouches for: the worst they can do is to switch the
+ * guard off for a tool, so they can be ignored. A tool that says nothing is a write that must not be repeated.
  */
 import { invalidIntent } from '../../core/errors.js'
 import type { Policy } from '../../core/policy.js'
