@@ -151,6 +151,19 @@ test('[R60] one key over four gateways, each a process with a server of its own:
   )
 })
 
+test('a gateway that is told to end sees through what it has sent', async () => {
+  const gateway = at.start(at.gateway(contracts({}), at.bank('1', 'stdio')))
+  gateway.stdin?.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: hanging })}\n`,
+  )
+  await at.waitFor('pay ada')
+  gateway.kill('SIGTERM')
+  at.go()
+  expect(await once(gateway, 'exit')).toEqual([0, null])
+  expect((await at.ibid.list({ state: 'succeeded' })).receipts).toHaveLength(1)
+  expect(at.effects.count('aborted ada')).toBe(0)
+})
+
 test('[R12] with a store that cannot be reached nothing is sent', async () => {
   const client = await at.connect('1', 'stdio', ['--store', 'postgres://nobody@127.0.0.1:1/none'])
   expect(codeOf(await pay(client, {}, 'k1'))).toBe('STORE_UNAVAILABLE')

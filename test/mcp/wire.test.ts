@@ -33,7 +33,7 @@ function post(message: object, headers: Record<string, string> = {}): Request {
     accept: 'application/json, text/event-stream',
     ...headers,
   }
-  return new Request('http://gateway.test/mcp', {
+  return new Request('http://gateway.test/mcp?trace=7', {
     method: 'POST',
     headers: all,
     body: JSON.stringify(message),
@@ -106,7 +106,7 @@ describe('over stdio', () => {
 
 describe('over HTTP', () => {
   let ibid: Ibid
-  let heard: { method: string; headers: IncomingMessage['headers'] }[]
+  let heard: { method: string; url: string; headers: IncomingMessage['headers'] }[]
   let close: (() => Promise<unknown>)[]
   beforeEach(() => {
     ibid = createIbid({ store: memoryStore(), tenant: 'acme', housekeeping: false })
@@ -118,7 +118,7 @@ describe('over HTTP', () => {
   /** A server that answers as it is told, and the gateway before it. */
   async function before(respond: (request: IncomingMessage, response: ServerResponse) => void) {
     const server = createServer((request, response) => {
-      heard.push({ method: request.method ?? '', headers: request.headers })
+      heard.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
       request.resume().on('end', () => respond(request, response))
     })
     server.listen(0, '127.0.0.1')
@@ -127,7 +127,7 @@ describe('over HTTP', () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     })
-    const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp?for=bank`
     return httpGateway({ ibid, tenant: 'acme', server: 'bank', upstream, contracts: CONTRACTS })
   }
 
@@ -148,7 +148,10 @@ describe('over HTTP', () => {
         'not you',
       ])
       expect(await states()).toEqual(['released'])
-      expect(heard[0]?.headers.authorization).toBe('Bearer old')
+      expect(heard[0]).toMatchObject({
+        url: '/mcp?for=bank&trace=7',
+        headers: { authorization: 'Bearer old' },
+      })
     },
   )
 
