@@ -10,6 +10,7 @@ import { basename, join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { type GuardOptions, httpGateway, type McpContract, stdioGateway } from '../adapters/mcp.js'
 import { invalidIntent } from '../core/errors.js'
+import { readContracts } from '../guards/broker/index.js'
 import { createIbid, type Ibid } from '../index.js'
 import { openStore } from '../stores/open.js'
 import { listen } from './listen.js'
@@ -40,7 +41,7 @@ export function mcpCommand(): Command {
       'the name of the server in its receipts; choose it once (default: made of the command)',
     )
     .option('--principal <name>', 'on whose behalf calls without a key are made')
-    .option('--contracts <file>', 'contracts of its tools, as a JSON array')
+    .option('--contracts <file>', 'contracts of its tools, as JSON or YAML')
     .option('--no-annotations', 'do not believe what the tools say of themselves')
     .option('--url <address>', 'the MCP server to forward to, over HTTP')
     .option('--host <host>', 'where to listen, with --url', '127.0.0.1')
@@ -113,10 +114,7 @@ function nameOf(whole: string, shown: string): string {
 }
 
 function readContractFile(file: string | undefined): readonly McpContract[] {
-  if (file === undefined) return []
-  const contracts = JSON.parse(readFileSync(file, 'utf8')) as unknown
-  if (Array.isArray(contracts)) return contracts as readonly McpContract[]
-  throw invalidIntent(`${file} is not a list of contracts`, 'write a JSON array of { name, effect, … }')
+  return file === undefined ? [] : readContracts(readFileSync(file, 'utf8'))
 }
 
 function ownStore(): string {

@@ -74,7 +74,8 @@ describe.each(WAYS)('over %s', (way) => {
     const options = contracts({ downstream: { acceptsKey: true, window: '30d' } })
     const first = await pay(await at.connect('1', way, options), { how: 'die' }, 'k1')
     expect(codeOf(first)).toBe('UPSTREAM_ERROR')
-    expect(first.content[0]?.text).toContain('"retriable":true')
+    expect(first).toMatchObject({ _meta: { 'ibid/error': { retriable: true } } })
+    expect(first.content[0]?.text).toContain('"retriable":false')
     expect(await held()).toBe(0)
   })
 
@@ -112,7 +113,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('[R34] a call that takes too long: outcome unknown; the answer that comes late settles it', async () => {
-    const client = await at.connect('1', way, contracts({ timeout: 300, lease: 200 }))
+    const client = await at.connect('1', way, contracts({ timeout: 300, lease: 400 }))
     const late = await pay(client, { how: 'hang' }, 'k1')
     expect(codeOf(late)).toBe('OUTCOME_UNKNOWN')
     expect(await held()).toBe(1)

@@ -17,6 +17,8 @@ const RUN = 'ibid/runId'
 const ORDINAL = 'ibid/ordinal'
 /** In the result's `_meta`. */
 const MARKS = 'ibid/idempotency'
+/** In the result's `_meta`, for the host: whether the same call, under the same key, may be made again. */
+export const ERROR = 'ibid/error'
 
 export interface HostWords {
   readonly hostKey: string | undefined
