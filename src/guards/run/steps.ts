@@ -1,0 +1,153 @@
+/**
+ * Steps. Each has a place in its run: the number of its turn among the steps of the same parent, so that a resumed run
+ * finds what its first attempt did there. The name and the input are the payload: others at the same place are a run
+ * that went another way, which is reported and not executed. Steps of one parent may run at the same time; they get
+ * their places when they are called.
+ */
+import { type Duration, toMs } from '../../core/duration.js'
+import { invalidIntent } from '../../core/errors.js'
+import type { Attempt, Policy } from '../../core/policy.js'
+import type { ActiveRun, StepRecord } from './active-run.js'
+import { type Caller, callTool, type Observed } from './call.js'
+import type { Link } from './chain.js'
+import { stepWhere } from './names.js'
+import { diverged, isReused } from './refusals.js'
+import { stepPolicy, type StepOptions } from './terms.js'
+import { pause } from './timers.js'
+
+/** What a run can do, and so can each of its steps. */
+export interface Steps {
+  /** Runs `fn` once at this place of the run; a resumed run gets its recorded result. */
+  step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>): Promise<T>
+  /** A tool call through a broker, which knows what its arguments mean; the observation is recorded. */
+  call<O extends Observed>(broker: Caller<O>, tool: string, args: unknown): Promise<O>
+  /** A pause that a resumed run does not begin anew. */
+  sleep(duration: Duration): Promise<void>
+  sleepUntil(instant: Date | number): Promise<void>
+  /** Aborts when the run is cancelled or its lease is lost; in a step, also when the step's is. */
+  readonly signal: AbortSignal
+  /** The keys that led here, this one last: hand it on with whatever this starts. */
+  readonly chain: readonly Link[]
+}
+
+export interface Step extends Steps {
+  /** Hand it to the downstream as its idempotency key. */
+  readonly key: string
+  /** 1 for the first try of this step. */
+  readonly number: number
+  /** Never goes backwards: a downstream can use it as a fencing token. */
+  readonly epoch: number
+}
+
+const LONGEST_NAME = 200
+
+export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps {
+  let turn = 0
+  const calls = new Map<string, number>()
+  const placeOf = (own: string): string => (parent === '' ? own : `${parent}.${own}`)
+  const nextPlace = (): string => placeOf(String(++turn))
+
+  async function recorded<T>(
+    place: string,
+    name: string,
+    input: unknown,
+    effect: (attempt: Attempt) => Promise<T>,
+    policy: Policy<StepRecord<T>>,
+  ): Promise<T> {
+    run.signal.throwIfAborted()
+    const where = stepWhere(run.tenant, run.runId, place)
+    const intent = { ...where, payload: input === undefined ? { name } : { name, input } }
+    try {
+      const done = await run.ibid.once(
+        intent,
+        async (attempt) => ({ name, value: await effect(attempt) }),
+        policy,
+      )
+      return done.value.value
+    } catch (error) {
+      if (!isReused(error, where)) throw error
+      const found = await run.ibid.get(where)
+      throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
+    }
+  }
+
+  /** The instant is written down by the first attempt, on the store's clock; then there is nothing left but to wait. */
+  async function rest(name: string, input: number, wakeAt: () => number): Promise<void> {
+    const policy = stepPolicy<StepRecord<number>>({}, 'retry', run.terms)
+    const wakeMs = await recorded(nextPlace(), name, input, async () => wakeAt(), policy)
+    for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
+      await pause(run.timers, leftMs, run.waiting)
+    }
+  }
+
+  return {
+    chain: within ? [...run.chain, { scope: within.scope, key: within.key }] : run.chain,
+    get signal() {
+      return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
+    },
+    async step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
+      checkName(name)
+      if (typeof fn !== 'function') {
+        throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
+      }
+      const place =
+        options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
+      const policy = stepPolicy(options, wrapCheck(name, options.recovery), run.terms)
+      const effect = async (attempt: Attempt): Promise<T> => await fn(stepOf(run, place, attempt))
+      return await recorded(place, name, options.input, effect, policy)
+    },
+    async call(broker, tool, args) {
+      const ordinal = (calls.get(tool) ?? 0) + 1
+      calls.set(tool, ordinal)
+      run.signal.throwIfAborted()
+      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal}`)
+      return await callTool(run, broker, {
+        tool,
+        args,
+        place,
+        stepId: parent === '' ? 'run' : parent,
+        ordinal,
+      })
+    },
+    async sleep(duration) {
+      const ms = toMs(duration, 'sleep')
+      await rest('sleep', ms, () => run.storeNow() + ms)
+    },
+    async sleepUntil(instant) {
+      const ms = Number(instant)
+      if (!Number.isFinite(ms)) {
+        throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
+      }
+      await rest('sleepUntil', ms, () => ms)
+    },
+  }
+}
+
+function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
+  const steps = stepsOf(run, place, attempt)
+  return Object.defineProperties(steps, {
+    key: { value: attempt.key, enumerable: true },
+    number: { value: attempt.number, enumerable: true },
+    epoch: { value: attempt.epoch, enumerable: true },
+  }) as Step
+}
+
+/** A status check speaks of the step's value; what is kept is the record around it. */
+function wrapCheck<T>(name: string, recovery: StepOptions<T>['recovery']): Policy<StepRecord<T>>['recovery'] {
+  if (typeof recovery !== 'object' || recovery === null) return recovery
+  const { check } = recovery
+  return {
+    async check(attempt) {
+      const answer = await check(attempt)
+      return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
+    },
+  }
+}
+
+function checkName(name: unknown): void {
+  if (typeof name === 'string' && name.length >= 1 && name.length <= LONGEST_NAME) return
+  throw invalidIntent(
+    'a step has no name, or a very long one',
+    `name each step in 1 to ${LONGEST_NAME} characters`,
+  )
+}
