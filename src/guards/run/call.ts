@@ -68,5 +68,6 @@ export async function callTool<O extends Observed>(
 }
 
 function asReplay<O extends Observed>(observation: O): O {
-  return { ...observation, _idempotency: { ...observation._idempotency, replay: true } }
+  const { _idempotency: about } = observation
+  return { ...observation, _idempotency: { ...about, replay: true } }
 }

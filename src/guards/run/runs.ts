@@ -122,7 +122,7 @@ export function createRuns(options: RunsOptions): Runs {
     async start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy) {
       const registered = agents.get(trigger?.agent)
       const code = body ?? (registered?.body as Body<T> | undefined)
-      if (code === undefined) throw notRegistered(String(trigger?.agent))
+      if (code === undefined) throw notRegistered(trigger?.agent)
       if (typeof code !== 'function') {
         throw invalidIntent('the code of a run is not a function', 'runs.start(trigger, async (run) => …)')
       }

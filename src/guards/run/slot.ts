@@ -53,7 +53,7 @@ export async function takeSlot(
         (error: unknown) => {
           if (letGo === undefined) {
             if (isTaken(error)) resolve(undefined)
-            else reject(error as Error)
+            else reject(error)
           } else if (!released) onLost(error)
         },
       )

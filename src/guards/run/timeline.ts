@@ -93,7 +93,8 @@ function placeOf(key: string): string {
 }
 
 function toolOf({ name, value }: StepRecord<unknown>): Pick<ChainLink, 'scope' | 'key'> | undefined {
-  const key = (value as Observed | null)?._idempotency?.key
+  const { _idempotency: about } = (value ?? {}) as Partial<Observed>
+  const key = about?.key
   return name.startsWith('call ') && typeof key === 'string'
     ? { scope: `tool:${name.slice('call '.length)}`, key }
     : undefined
