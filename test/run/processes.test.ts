@@ -113,6 +113,23 @@ describe('admission', () => {
 
 describe('a run whose worker died', () => {
   const crew = workers()
+
+  test('[R8, R43] a worker that was stopped past its lease finds its run taken, and takes no further step', async () => {
+    const [zombie, other] = (await crew.start(2, { policy: { lease: '500ms' } })) as [Child, Child]
+    const { runId } = await zombie.call<Told>('beginStep', { key: 'z' })
+    process.kill(zombie.pid, 'SIGSTOP')
+    const begun = await other.call<Told>('begin', { key: 'z' })
+    expect(begun.runId).toBe(runId)
+    process.kill(zombie.pid, 'SIGCONT')
+    expect(await zombie.call('lost', {})).toBe('LEASE_LOST')
+    await zombie.call('finish', { key: 'z' })
+    expect(await zombie.call('ending', {})).toMatchObject({ code: 'LEASE_LOST' })
+    await other.call('finish', { key: 'z' })
+    const [again] = await storm([zombie], [1], 'z')
+    expect(again?.code).toBe('KEY_REUSED')
+    expect(crew.effects().count('late z')).toBe(0)
+  })
+
   const STEPS = 20
   // The trigger is claimed and settled, the run is claimed, each step is claimed and settled, the run is settled.
   const WRITES = 2 + 1 + 2 * STEPS + 1

@@ -1,0 +1,59 @@
+/** What the tests of runs work on: a memory store in virtual time, and workers on it that can be stopped for good. */
+import { createRuns, type Runs, type RunsOptions } from '../../src/guards/run/index.js'
+import { createIbid, type Ibid, type IbidError } from '../../src/index.js'
+import type { Store } from '../../src/store.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
+import { type VirtualTime, virtualTime } from '../engine/virtual-time.js'
+
+export interface Worker {
+  readonly ibid: Ibid
+  readonly runs: Runs
+  /** No timer of it fires any more: as if its process was gone. */
+  stop(): void
+}
+
+export interface Bench {
+  readonly time: VirtualTime
+  readonly store: Store
+  worker(options?: Partial<RunsOptions>): Worker
+}
+
+export function bench(startMs?: number): Bench {
+  const time = virtualTime(startMs)
+  const store: Store = memoryStore({ clock: time.clock })
+  return {
+    time,
+    store,
+    worker(options = {}) {
+      const { timers, stop } = time.worker()
+      const ibid = createIbid({ store, tenant: 'acme', housekeeping: false, timers })
+      const clock = (): number => time.clock.now()
+      return { ibid, stop, runs: createRuns({ ibid, timers, clock, ...options }) }
+    },
+  }
+}
+
+/** What a call that must fail was told. */
+export async function failure(call: Promise<unknown>): Promise<IbidError> {
+  const outcome = await call.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  )
+  if ('error' in outcome) return outcome.error as IbidError
+  throw new TypeError(`it did not fail, it gave ${JSON.stringify(outcome.value)}`)
+}
+
+export interface Gate<T = void> {
+  readonly passed: Promise<T>
+  open(value: T): void
+}
+
+export function gate<T = void>(): Gate<T> {
+  let open: (value: T) => void = () => {}
+  const passed = new Promise<T>((resolve) => {
+    open = resolve
+  })
+  return { passed, open: (value) => open(value) }
+}
+
+export const forever = (): Promise<never> => new Promise(() => {})
