@@ -124,7 +124,7 @@ describe('a run that is looked at', () => {
     await first
     expect(await runs.get(runId)).toMatchObject({ state: 'succeeded', value: 'paid', open: [] })
     expect(await runs.get(runId.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).toBeUndefined()
-    expect(() => runs.get('nonsense')).rejects.toMatchObject({ code: 'INVALID_INTENT' })
+    expect(await failure(runs.get('nonsense'))).toMatchObject({ code: 'INVALID_INTENT' })
   })
 
   test('is watched until it ends', async () => {

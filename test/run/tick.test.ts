@@ -47,7 +47,7 @@ describe('[R44] a year of ticks', () => {
     const SKEWS = [0, 40, -40, 5_000, -5_000, 95_000, -95_000, 600_000]
     for (const skewMs of SKEWS) {
       const clock = (): number => on.time.clock.now() + skewMs
-      const { runs } = on.worker({ clock, recoverEvery: '1d', cancelEvery: 0 })
+      const { runs } = on.worker({ clock, recoverEvery: false, cancelEvery: 0 })
       for (const timeZone of ZONES) {
         const name = timeZone.replace('/', '-')
         const options = { name, cron: '15,45 0-3 * * *', timeZone, checkEvery: '1d' } as const
@@ -68,8 +68,11 @@ describe('[R44] a year of ticks', () => {
       const got = (ran.get(zone) as number[]).filter((ms) => ms <= endMs).toSorted((a, b) => a - b)
       expect(got, zone).toEqual(wanted)
       // A missing and a repeated hour, or half hour, are among them.
-      const perDay = Map.groupBy(wanted, (ms) => localOf(zone)(ms).day)
-      const counts = new Set([...perDay.values()].map((ticks) => ticks.length))
+      const local = localOf(zone)
+      const perDay = new Map<string, number>()
+      for (const { day } of wanted.map(local)) perDay.set(day, (perDay.get(day) ?? 0) + 1)
+      const days = [...perDay.values()].slice(1, -1)
+      const counts = new Set(days)
       expect(counts, zone).toEqual(zone === 'Australia/Lord_Howe' ? new Set([8, 7, 9]) : new Set([8, 6, 10]))
     }
     expect(early).toEqual([])
@@ -84,7 +87,7 @@ describe('[R44] a year of ticks', () => {
       const times = timeZone === 'Australia/Lord_Howe' ? ['15 2', '45 1'] : ['30 2', '30 1']
       for (const at of times) {
         const days: string[] = []
-        const { runs } = on.worker({ recoverEvery: '1d', cancelEvery: 0 })
+        const { runs } = on.worker({ recoverEvery: false, cancelEvery: 0 })
         const name = at.replace(' ', '-')
         const options = { name, cron: `${at} * * *`, timeZone, checkEvery: '1d' } as const
         const ticking = runs.tick(options, (_run, tick) => days.push(local(tick.at.getTime()).day))

@@ -19,8 +19,34 @@ export async function createSchedule(cron: string, timeZone: string): Promise<Sc
     )
   }
   const { Cron } = await load()
+  const id = `${timeZone} ${cron}`
+  const known = schedules.get(id)
+  if (known) return known
   const pattern = parse(() => new Cron(cron, { timezone: timeZone, paused: true }), cron, timeZone)
-  return { next: (ms) => pattern.nextRun(new Date(ms))?.getTime() }
+  const schedule = remembering((ms) => pattern.nextRun(new Date(ms))?.getTime())
+  if (schedules.size >= MOST_SCHEDULES) schedules.clear()
+  schedules.set(id, schedule)
+  return schedule
+}
+
+/** A tick per tenant is many tickers on one schedule: they share it, and what it has worked out lately. */
+const schedules = new Map<string, Schedule>()
+const MOST_SCHEDULES = 100
+const MOST_REMEMBERED = 64
+
+/** Time zones make an instant dear, and the same few are asked for again and again. */
+function remembering(next: Schedule['next']): Schedule {
+  const gaps: { readonly afterMs: number; readonly nextMs: number }[] = []
+  return {
+    next(ms) {
+      const gap = gaps.findLast(({ afterMs, nextMs }) => afterMs <= ms && ms < nextMs)
+      if (gap) return gap.nextMs
+      const nextMs = next(ms)
+      if (nextMs !== undefined) gaps.push({ afterMs: ms, nextMs })
+      if (gaps.length > MOST_REMEMBERED) gaps.shift()
+      return nextMs
+    },
+  }
 }
 
 async function load(): Promise<typeof import('croner')> {
