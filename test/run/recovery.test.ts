@@ -119,7 +119,7 @@ describe('a run that is looked at', () => {
     expect((await runs.list({ agent: 'billing' })).runs).toHaveLength(2)
     const runId = pending[0]?.runId as string
     const detail = await runs.get(runId)
-    expect(detail).toMatchObject({ state: 'pending', open: [{ key: `${runId}/1`, state: 'pending' }] })
+    expect(detail).toMatchObject({ state: 'pending', open: [{ key: '1', state: 'pending' }] })
     open('paid')
     await first
     expect(await runs.get(runId)).toMatchObject({ state: 'succeeded', value: 'paid', open: [] })
@@ -149,7 +149,7 @@ describe('a run that is looked at', () => {
     await time.pass(1_000)
     await watching
     await first
-    expect(seen.map(({ state, open }) => [state, open.map(({ key }) => key.split('/').at(-1))])).toEqual([
+    expect(seen.map(({ state, open }) => [state, open.map(({ key }) => key)])).toEqual([
       ['pending', ['1']],
       ['pending', ['2']],
       ['succeeded', []],

@@ -67,7 +67,7 @@ describe('[R45] a resumed run', () => {
     const error = await refused
     expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', retriable: false })
     const { step, runId } = error.data as { step: { scope: string; key: string }; runId: string }
-    expect(step.key).toBe(`${runId}/1`)
+    expect(step).toMatchObject({ scope: `step:${runId}`, key: '1' })
     const value = { name: 'charge', value: 'ch_1' }
     await ibid.resolve(step, { as: 'succeeded', value }, { by: 'ann', why: 'it is on the statement' })
     runs.register(

@@ -48,9 +48,15 @@ export function triggerWhere({ tenant, agent, key }: RunName, runFingerprint: st
   return { tenant, scope: `trigger:${agent}`, key: `${runFingerprint}/${key}` }
 }
 
+/** A step's receipt has the run in its scope, and its place in the run as its key: `3`, `3.1`, `3.issue_refund#1`. */
 export function stepWhere(tenant: string, runId: string, place: string): Where {
-  const short = place.length <= LONGEST_PLACE ? place : deriveKey({ tenant, layer: 'step' }, place)
-  return { tenant, scope: stepScope(runId), key: `${runId}/${short}` }
+  const key = place.length <= LONGEST_PLACE ? place : deriveKey({ tenant, layer: 'step' }, place)
+  return { tenant, scope: stepScope(runId), key }
+}
+
+/** The key of a step for a downstream, which knows no scopes: no step of any other run has it. */
+export function stepKey(runId: string, { key }: Pick<Where, 'key'>): string {
+  return `${runId}/${key}`
 }
 
 export function stepScope(runId: string): string {

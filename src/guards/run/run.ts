@@ -49,9 +49,8 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   }
   // Reading the signal of an attempt makes it: from here on it speaks up when the lease is lost.
   attempt.signal.addEventListener('abort', () => stop(attempt.signal.reason), { once: true })
-  const receipt = await desk.ibid.get(attempt)
-  if (!receipt) throw noSuchRun(attempt.key)
-  const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, receipt.createdAt)
+  const createdAt = await createdAtOf(desk, attempt)
+  const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, createdAt)
   await refuseCancelled(desk, attempt, agent, runId)
   const leave = await desk.admission.enter(attempt, agent, terms, stopped.signal, stop)
   const id = atWorkId(attempt)
@@ -83,12 +82,17 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
 }
 
 function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>): Run {
-  const facts = { runId: active.runId, tenant: active.tenant, agent: active.agent, key, trigger }
-  const more = { ...facts, attempt: attempt.number, epoch: attempt.epoch }
-  return Object.defineProperties(
-    stepsOf(active, ''),
-    Object.fromEntries(Object.entries(more).map(([name, value]) => [name, { value, enumerable: true }])),
-  ) as Run
+  const { runId, tenant, agent } = active
+  const facts = { runId, tenant, agent, key, trigger, attempt: attempt.number, epoch: attempt.epoch }
+  return Object.assign(stepsOf(active, ''), facts)
+}
+
+/** Which run of its trigger this is. An attempt that does not say when its receipt was made costs a read. */
+async function createdAtOf(desk: Desk, attempt: Attempt & { readonly createdAt?: number }): Promise<number> {
+  if (attempt.createdAt !== undefined) return attempt.createdAt
+  const receipt = await desk.ibid.get(attempt)
+  if (!receipt) throw noSuchRun(attempt.key)
+  return receipt.createdAt
 }
 
 /** A run that was called off while it had no worker is not taken up again. */

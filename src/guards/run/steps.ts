@@ -10,7 +10,7 @@ import type { Attempt, Policy } from '../../core/policy.js'
 import type { ActiveRun, StepRecord } from './active-run.js'
 import { type Caller, callTool, type Observed } from './call.js'
 import type { Link } from './chain.js'
-import { stepWhere } from './names.js'
+import { stepKey, stepWhere } from './names.js'
 import { diverged, isReused } from './refusals.js'
 import { stepPolicy, type StepOptions } from './terms.js'
 import { pause } from './timers.js'
@@ -47,34 +47,10 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   const placeOf = (own: string): string => (parent === '' ? own : `${parent}.${own}`)
   const nextPlace = (): string => placeOf(String(++turn))
 
-  async function recorded<T>(
-    place: string,
-    name: string,
-    input: unknown,
-    effect: (attempt: Attempt) => Promise<T>,
-    policy: Policy<StepRecord<T>>,
-  ): Promise<T> {
-    run.signal.throwIfAborted()
-    const where = stepWhere(run.tenant, run.runId, place)
-    const intent = { ...where, payload: input === undefined ? { name } : { name, input } }
-    try {
-      const done = await run.ibid.once(
-        intent,
-        async (attempt) => ({ name, value: await effect(attempt) }),
-        policy,
-      )
-      return done.value.value
-    } catch (error) {
-      if (!isReused(error, where)) throw error
-      const found = await run.ibid.get(where)
-      throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
-    }
-  }
-
   /** The instant is written down by the first attempt, on the store's clock; then there is nothing left but to wait. */
   async function rest(name: string, input: number, wakeAt: () => number): Promise<void> {
     const policy = stepPolicy<StepRecord<number>>({}, 'retry', run.terms)
-    const wakeMs = await recorded(nextPlace(), name, input, async () => wakeAt(), policy)
+    const wakeMs = await recorded(run, nextPlace(), name, input, wakeAt, policy)
     for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
       await pause(run.timers, leftMs, run.waiting)
     }
@@ -85,16 +61,11 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     get signal() {
       return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
     },
-    async step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
-      checkName(name)
-      if (typeof fn !== 'function') {
-        throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
-      }
+    // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
+    step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
       const place =
         options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
-      const policy = stepPolicy(options, wrapCheck(name, options.recovery), run.terms)
-      const effect = async (attempt: Attempt): Promise<T> => await fn(stepOf(run, place, attempt))
-      return await recorded(place, name, options.input, effect, policy)
+      return perform(run, place, name, fn, options)
     },
     async call(broker, tool, args) {
       const ordinal = (calls.get(tool) ?? 0) + 1
@@ -123,22 +94,63 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   }
 }
 
-function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
-  const steps = stepsOf(run, place, attempt)
-  return Object.defineProperties(steps, {
-    key: { value: attempt.key, enumerable: true },
-    number: { value: attempt.number, enumerable: true },
-    epoch: { value: attempt.epoch, enumerable: true },
-  }) as Step
+async function perform<T>(
+  run: ActiveRun,
+  place: string,
+  name: string,
+  fn: (step: Step) => T | Promise<T>,
+  options: StepOptions<T>,
+): Promise<T> {
+  checkName(name)
+  if (typeof fn !== 'function') {
+    throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
+  }
+  const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
+  return recorded(run, place, name, options.input, (attempt) => fn(stepOf(run, place, attempt)), policy)
 }
 
-/** A status check speaks of the step's value; what is kept is the record around it. */
-function wrapCheck<T>(name: string, recovery: StepOptions<T>['recovery']): Policy<StepRecord<T>>['recovery'] {
+async function recorded<T>(
+  run: ActiveRun,
+  place: string,
+  name: string,
+  input: unknown,
+  effect: (attempt: Attempt) => T | Promise<T>,
+  policy: Policy<StepRecord<T>>,
+): Promise<T> {
+  run.signal.throwIfAborted()
+  const { tenant, scope, key } = stepWhere(run.tenant, run.runId, place)
+  const payload = input === undefined ? { name } : { name, input }
+  const record = async (attempt: Attempt): Promise<StepRecord<T>> => ({ name, value: await effect(attempt) })
+  try {
+    const done = await run.ibid.once({ tenant, scope, key, payload }, record, policy)
+    return done.value.value
+  } catch (error) {
+    if (!isReused(error, { scope, key })) throw error
+    const found = await run.ibid.get({ tenant, scope, key })
+    throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
+  }
+}
+
+function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
+  const steps = stepsOf(run, place, attempt)
+  return Object.assign(steps, {
+    key: stepKey(run.runId, attempt),
+    number: attempt.number,
+    epoch: attempt.epoch,
+  })
+}
+
+/** A status check speaks of the step's value and knows it by the key for the downstream; what is kept is the record. */
+function checkOf<T>(
+  run: ActiveRun,
+  name: string,
+  recovery: StepOptions<T>['recovery'],
+): Policy<StepRecord<T>>['recovery'] {
   if (typeof recovery !== 'object' || recovery === null) return recovery
   const { check } = recovery
   return {
-    async check(attempt) {
-      const answer = await check(attempt)
+    async check({ tenant, scope, key, number, epoch, signal }) {
+      const answer = await check({ tenant, scope, key: stepKey(run.runId, { key }), number, epoch, signal })
       return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
     },
   }

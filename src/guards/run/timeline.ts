@@ -79,17 +79,13 @@ async function stepsOf(ibid: Ibid, tenant: string, runId: string, depth: number)
       .toSorted((a, b) => a.createdAt - b.createdAt)
       .map(async ({ scope, key }) => {
         const record = (await ibid.get({ tenant, scope, key }))?.value as StepRecord<unknown> | undefined
-        const deeper = depth + placeOf(key).split('.').length - 1
+        const deeper = depth + key.split('.').length - 1
         const step = { scope, key, depth: deeper, ...(record ? { name: record.name } : {}) }
         const tool = record && toolOf(record)
         return tool ? [step, { ...tool, depth: deeper + 1 }] : [step]
       }),
   )
   return links.flat()
-}
-
-function placeOf(key: string): string {
-  return key.slice(key.lastIndexOf('/') + 1)
 }
 
 function toolOf({ name, value }: StepRecord<unknown>): Pick<ChainLink, 'scope' | 'key'> | undefined {
@@ -111,7 +107,7 @@ function print(events: Timeline['events']): string {
     const times = count > 1 ? ` ×${count}` : ''
     const what = `${event}${times}${attempt > 1 ? ` (attempt ${attempt})` : ''}${said && `, ${said}`}`
     const layer = scope.split(':', 1)[0] as string
-    const shown = layer === 'step' ? `step ${placeOf(key)}${name ? ` ${name}` : ''}` : `${scope} ${key}`
+    const shown = layer === 'step' ? `step ${key}${name ? ` ${name}` : ''}` : `${scope} ${key}`
     return { ms: `+${(at - startMs).toFixed(1)} ms`, what: `${'  '.repeat(depth)}${shown}`, event: what }
   })
   const width = (of: 'ms' | 'what'): number => Math.max(0, ...rows.map((row) => row[of].length))
