@@ -1,4 +1,4 @@
-/** Steps of runs against steps of DBOS workflows, on one Postgres: the same payloads, results and numbers of callers. */
+/** Steps of runs against steps of DBOS workflows, on one Postgres, with the same payloads, results and callers. */
 import { startPostgres } from '../scripts/servers/postgres.mjs'
 import { ensurePeers } from './peers/install.mjs'
 

@@ -49,11 +49,11 @@ export interface Gate<T = void> {
 }
 
 export function gate<T = void>(): Gate<T> {
-  let open: (value: T) => void = () => {}
+  let resolved: ((value: T) => void) | undefined
   const passed = new Promise<T>((resolve) => {
-    open = resolve
+    resolved = resolve
   })
-  return { passed, open: (value) => open(value) }
+  return { passed, open: (value) => resolved?.(value) }
 }
 
 export const forever = (): Promise<never> => new Promise(() => {})

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../scripts/servers/postgres.mjs'
 import type { ReceiptDetail } from '../../src/index.js'
+import type { LedgerLine } from '../../src/testing/index.js'
 import type { Child } from '../../src/testing/process/start.js'
 import { type Told, workers } from './workers.js'
 
@@ -41,13 +42,21 @@ describe.each([
       expect(told).toHaveLength(n)
       const lines = crew.effects().all()
       expect(lines).toHaveLength(1)
-      const { runId, by } = lines[0]?.data as { runId: string; by: number }
+      const { runId, by } = (lines[0] as LedgerLine).data as { runId: string; by: number }
       expect(told.map((one) => one.runId)).toEqual(told.map(() => runId))
       expect(told.map((one) => one.value)).toEqual(told.map(() => ({ paid: key, by })))
       expect(told.filter(({ replayed }) => !replayed)).toHaveLength(1)
     },
   )
 })
+
+async function untilAdmitted(child: Child, key: string): Promise<Told> {
+  for (;;) {
+    const answer = await child.call<Told>('begin', { key })
+    if (answer.code !== 'ADMISSION_REJECTED') return answer
+    await sleep(Math.min(answer.retryAfterMs ?? 50, 100))
+  }
+}
 
 describe('admission', () => {
   const crew = workers()
@@ -101,20 +110,12 @@ describe('admission', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(3)
     expect(answers.reduce((sum, { refusals = 0 }) => sum + refusals, 0)).toBeGreaterThan(0)
   })
-
-  async function untilAdmitted(child: Child, key: string): Promise<Told> {
-    for (;;) {
-      const answer = await child.call<Told>('begin', { key })
-      if (answer.code !== 'ADMISSION_REJECTED') return answer
-      await sleep(Math.min(answer.retryAfterMs ?? 50, 100))
-    }
-  }
 })
 
 describe('a run whose worker died', () => {
   const crew = workers()
 
-  test('[R8, R43] a worker that was stopped past its lease finds its run taken, and takes no further step', async () => {
+  test('[R8, R43] a worker that was stopped past its lease finds its run taken, and takes no more steps', async () => {
     const [zombie, other] = (await crew.start(2, { policy: { lease: '500ms' } })) as [Child, Child]
     const { runId } = await zombie.call<Told>('beginStep', { key: 'z' })
     process.kill(zombie.pid, 'SIGSTOP')
@@ -138,7 +139,7 @@ describe('a run whose worker died', () => {
     ...Array.from({ length: STEPS }, (_, n) => ({ key: `effect-${n + 1}`, dieAfter: n + 1 })),
   ]
 
-  test('[R45, R61] twenty steps, its worker killed at every point, resumed elsewhere: each effect once, results identical', async () => {
+  test('[R45, R61] of twenty steps, killed at every point, resumed elsewhere: each effect once, same results', async () => {
     const policy = { lease: '1s', maxAttempts: 100 }
     const left = [...POINTS]
     async function killer(): Promise<void> {

@@ -157,13 +157,13 @@ describe('a run that is looked at', () => {
   })
 })
 
-describe('a run that is cancelled', () => {
-  const stepping = (done: string[], blocker: Promise<void>) => async (run: Run) => {
-    await run.step('one', () => done.push('one'))
-    await blocker
-    await run.step('two', () => done.push('two'))
-  }
+const stepping = (done: string[], blocker: Promise<void>) => async (run: Run) => {
+  await run.step('one', () => done.push('one'))
+  await blocker
+  await run.step('two', () => done.push('two'))
+}
 
+describe('a run that is cancelled', () => {
   test('by its own worker or another stops at its next step, and that is its outcome for good', async () => {
     for (const elsewhere of [false, true]) {
       const { worker, time } = bench()

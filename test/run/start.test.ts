@@ -100,12 +100,13 @@ describe('[R43] a second trigger', () => {
   })
 })
 
+function refuse(): never {
+  throw new Rejected('no such invoice', { code: 'NO_INVOICE' })
+}
+
 describe('the end of a run', () => {
   test('[R9] a rejection is stored, and every duplicate gets it', async () => {
     const { worker } = bench()
-    const refuse = (): never => {
-      throw new Rejected('no such invoice', { code: 'NO_INVOICE' })
-    }
     expect(await failure(worker().runs.start(BILLING, refuse))).toMatchObject({ code: 'NO_INVOICE' })
     const again = await failure(worker().runs.start(BILLING, () => 'never'))
     expect(again).toMatchObject({ code: 'NO_INVOICE', replayed: true })
@@ -125,7 +126,7 @@ describe('the end of a run', () => {
     expect(await runs.start(BILLING, body)).toMatchObject({ value: 1, replayed: false })
   })
 
-  test('[R43] code that throws leaves the run to the next attempt, at most so often; then a person is asked', async () => {
+  test('[R43] code that throws leaves the run to the next attempt; after the last, a person is asked', async () => {
     const { worker } = bench()
     const { runs, ibid } = worker({ policy: { maxAttempts: 3 } })
     const attempts: number[] = []

@@ -16,7 +16,7 @@ async function dieIn({ worker, time }: Bench, body: (run: Run) => Promise<unknow
 }
 
 async function resumed(on: Bench, body: (run: Run) => unknown): Promise<unknown> {
-  const call = on.worker(POLICY).runs.start(TRIGGER, body as (run: Run) => Promise<unknown>)
+  const call = on.worker(POLICY).runs.start(TRIGGER, body)
   const settled = call.then(
     ({ value }) => ({ value }),
     (error: unknown) => ({ error }),
@@ -27,8 +27,15 @@ async function resumed(on: Bench, body: (run: Run) => unknown): Promise<unknown>
   return outcome.value
 }
 
+const charging = (effect: () => unknown) => (run: Run) => run.step('charge', effect)
+
+async function sleeper(run: Run): Promise<number> {
+  await run.sleep('1h')
+  return run.attempt
+}
+
 describe('[R45] a resumed run', () => {
-  test('[R45] skips the steps that committed, and returns their recorded results, also those that JSON lacks', async () => {
+  test('[R45] skips the steps that committed, and returns their results, also what JSON lacks', async () => {
     const on = bench()
     const done: string[] = []
     const at = new Date(0)
@@ -48,10 +55,10 @@ describe('[R45] a resumed run', () => {
     expect(done).toEqual(['a', 'b', 'c'])
   })
 
-  test('[R7] a step whose worker died in the middle of it is held by default, and so is its run, until a person says', async () => {
+  test('[R7] a step whose worker died in the middle of it is held by default, and so is its run', async () => {
     const on = bench()
     let ran = 0
-    const body = (effect: () => unknown) => (run: Run) => run.step('charge', effect)
+    const body = charging
     await dieIn(
       on,
       body(() => (ran++, forever())),
@@ -227,7 +234,7 @@ describe('[R45] steps', () => {
 })
 
 describe('[R45] a run that waits', () => {
-  test('[R45] sleeps to the instant that its first attempt wrote down, not anew, and not by its own clock', async () => {
+  test('[R45] sleeps to the instant that was first written down, not anew, and not by its own clock', async () => {
     const on = bench()
     const start = on.time.elapsedMs()
     await dieIn(on, async (run) => {
@@ -278,10 +285,7 @@ describe('[R45] a run that waits', () => {
   test('[R45] is left to another worker when its own closes, and goes on there at once', async () => {
     const on = bench()
     const [one, two] = [on.worker(POLICY), on.worker(POLICY)]
-    const body = async (run: Run): Promise<number> => {
-      await run.sleep('1h')
-      return run.attempt
-    }
+    const body = sleeper
     const first = failure(one.runs.start(TRIGGER, body))
     await on.time.pass(10)
     const closed = one.runs.close()

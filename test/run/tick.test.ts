@@ -27,7 +27,7 @@ function localOf(zone: string): (ms: number) => Local {
   }
 }
 
-/** Every instant of the year at which the clock there shows a quarter past or to, in the hours in which clocks change. */
+/** Every instant at which the clock there shows a quarter past or to, in the hours in which clocks change. */
 function quartersAtNight(zone: string, fromMs: number, toMs: number): number[] {
   const local = localOf(zone)
   const found: number[] = []
@@ -39,7 +39,7 @@ function quartersAtNight(zone: string, fromMs: number, toMs: number): number[] {
 }
 
 describe('[R44] a year of ticks', () => {
-  test('[R44, R61] three zones with clock changes, eight workers with skewed clocks: each tick once, none before its time', async () => {
+  test('[R44, R61] three zones with clock changes, eight workers with skewed clocks: each tick once', async () => {
     const startMs = Date.UTC(2030, 0, 1)
     const on = bench(startMs)
     const ran = new Map<string, number[]>(ZONES.map((zone) => [zone, []]))

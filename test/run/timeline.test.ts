@@ -20,7 +20,7 @@ interface Observation {
   readonly _idempotency: { readonly replay: boolean; readonly key: string }
 }
 
-/** What a broker does, as far as a run needs it: one receipt per run, step, tool and ordinal; a reason does not count. */
+/** A broker as far as a run needs one: a receipt per run, step, tool and ordinal; a reason does not count. */
 function brokerOn(ibid: Ibid, done: string[], answer: () => boolean = () => true) {
   return {
     async call(tool: string, args: unknown, context: CallContext): Promise<Observation> {
@@ -59,9 +59,9 @@ describe('[R46, R50] the chain of keys of one trigger', () => {
       await ibid.once({ scope: 'queue:refunds', key: 'msg_9' }, async (attempt) => {
         const started = await runs.start({ ...TRIGGER, via: [...chain, linkOf(attempt)] }, async (run) => {
           await run.step('look up', () => 'cus_1')
-          const outer = async (step: Pick<Run, 'call'>) =>
-            await step.call(broker, 'issue_refund', { amount: 5 })
-          return await run.step('refund', outer, { recovery: 'retry' })
+          return await run.step('refund', (step) => step.call(broker, 'issue_refund', { amount: 5 }), {
+            recovery: 'retry',
+          })
         })
         runId = started.runId
       })
@@ -135,20 +135,20 @@ describe('[R46, R50] the chain of keys of one trigger', () => {
   })
 })
 
-describe('[R45, R38] a tool call in a run', () => {
-  async function dieAfter(body: (run: Run, ibid: Ibid) => Promise<unknown>) {
-    const on = bench()
-    const dead = on.worker(POLICY)
-    void dead.runs.start(TRIGGER, async (run) => {
-      await body(run, dead.ibid)
-      await forever()
-    })
-    await on.time.pass(10)
-    dead.stop()
-    await on.time.pass(1_500)
-    return on.worker(POLICY)
-  }
+async function dieAfter(body: (run: Run, ibid: Ibid) => Promise<unknown>) {
+  const on = bench()
+  const dead = on.worker(POLICY)
+  void dead.runs.start(TRIGGER, async (run) => {
+    await body(run, dead.ibid)
+    await forever()
+  })
+  await on.time.pass(10)
+  dead.stop()
+  await on.time.pass(1_500)
+  return on.worker(POLICY)
+}
 
+describe('[R45, R38] a tool call in a run', () => {
   test('[R45, R37] that went well is not made again: its observation is the same, marked as a replay', async () => {
     const done: string[] = []
     const call = (run: Run, ibid: Ibid) => run.call(brokerOn(ibid, done), 'refund', { amount: 5 })
@@ -158,7 +158,7 @@ describe('[R45, R38] a tool call in a run', () => {
     expect(done).toHaveLength(1)
   })
 
-  test('[R38] with another reason is the same call, and with another amount has diverged: the broker says so', async () => {
+  test('[R38] with another reason is the same call, with another amount it has diverged', async () => {
     const done: string[] = []
     const { ibid, runs } = await dieAfter((run, dead) =>
       run.call(brokerOn(dead, done), 'refund', { amount: 5, reason: 'late' }),

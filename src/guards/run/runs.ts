@@ -30,7 +30,7 @@ export interface RunsOptions {
   readonly maxActive?: MaxActive
   /** What holds where `start` and `register` declare nothing else. */
   readonly policy?: RunPolicy
-  /** How often to look for runs whose worker died; false: only when `recover()` is called. Default a third of a lease. */
+  /** How often to look for runs whose worker died; false: when `recover()` is called. Default a third of a lease. */
   readonly recoverEvery?: Duration | false
   /** The tenants whose runs this worker takes up. Default: all, or the one that createIbid was given. */
   readonly tenants?: readonly string[]

@@ -40,7 +40,7 @@ export interface WatchOptions {
 
 const WATCH_MS = 250
 
-export function statusOf(agent: string, receipt: ReceiptView): RunStatus {
+function statusOf(agent: string, receipt: ReceiptView): RunStatus {
   const { tenant, key, state, attempt, createdAt, at } = receipt
   return {
     runId: runIdOf({ tenant, agent, key }, createdAt),

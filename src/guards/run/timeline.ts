@@ -107,7 +107,9 @@ function print(events: Timeline['events']): string {
     const times = count > 1 ? ` ×${count}` : ''
     const what = `${event}${times}${attempt > 1 ? ` (attempt ${attempt})` : ''}${said && `, ${said}`}`
     const layer = scope.split(':', 1)[0] as string
-    const shown = layer === 'step' ? `step ${key}${name ? ` ${name}` : ''}` : `${scope} ${key}`
+    // A trigger's key begins with the fingerprint of its run, which says nothing to people.
+    const short = layer === 'trigger' ? key.slice(key.indexOf('/') + 1) : key
+    const shown = layer === 'step' ? `step ${key}${name ? ` ${name}` : ''}` : `${scope} ${short}`
     return { ms: `+${(at - startMs).toFixed(1)} ms`, what: `${'  '.repeat(depth)}${shown}`, event: what }
   })
   const width = (of: 'ms' | 'what'): number => Math.max(0, ...rows.map((row) => row[of].length))
