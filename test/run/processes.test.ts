@@ -139,7 +139,7 @@ describe('a run whose worker died', () => {
     ...Array.from({ length: STEPS }, (_, n) => ({ key: `effect-${n + 1}`, dieAfter: n + 1 })),
   ]
 
-  test('[R45, R61] of twenty steps, killed at every point, resumed elsewhere: each effect once, same results', async () => {
+  test('[R45, R61] of twenty steps, killed at every point: each effect once, results identical', async () => {
     const policy = { lease: '1s', maxAttempts: 100 }
     const left = [...POINTS]
     async function killer(): Promise<void> {

@@ -191,7 +191,7 @@ describe('a run that is cancelled', () => {
 
   test('while it sleeps wakes up to that', async () => {
     const { worker, time } = bench()
-    const { runs } = worker()
+    const { runs } = worker({ cancelEvery: 0 })
     const first = failure(runs.start(TRIGGER, (run) => run.sleep('10h')))
     await time.pass(10)
     const { runs: listed } = await runs.list({ agent: 'billing' })
@@ -200,6 +200,42 @@ describe('a run that is cancelled', () => {
     await asked
     expect(await first).toMatchObject({ code: 'CANCELLED' })
     expect(time.elapsedMs()).toBeLessThan(5_000)
+  })
+
+  test('stays cancelled whatever its code makes of that', async () => {
+    const { worker, time } = bench()
+    const { runs } = worker()
+    const first = failure(
+      runs.start(TRIGGER, async (run) => {
+        await run.sleep('10h').catch((cause: unknown) => {
+          throw new RangeError('something went wrong', { cause })
+        })
+      }),
+    )
+    await time.pass(10)
+    const { runs: listed } = await runs.list({ agent: 'billing' })
+    const asked = runs.cancel(listed[0]?.runId as string, WHO)
+    await time.pass(1_000)
+    await asked
+    expect(await first).toMatchObject({ code: 'CANCELLED' })
+  })
+
+  test('in the hands of a worker that dies before it hears of it is not taken up again', async () => {
+    const { worker, time } = bench()
+    const dead = worker(POLICY)
+    void dead.runs.start(TRIGGER, forever)
+    await time.pass(10)
+    dead.stop()
+    const { runs } = worker(POLICY)
+    const { runs: listed } = await runs.list({ agent: 'billing' })
+    const asked = runs.cancel(listed[0]?.runId as string, WHO)
+    await time.pass(100)
+    expect(await asked).toBe('cancelling')
+    let ran = 0
+    runs.register('billing', () => ++ran)
+    await time.pass(60_000)
+    expect(ran).toBe(0)
+    expect((await runs.list({ agent: 'billing' })).runs).toMatchObject([{ state: 'failed', attempt: 2 }])
   })
 
   test('without a worker, held, or given back ends there and then', async () => {

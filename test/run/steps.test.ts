@@ -268,6 +268,28 @@ describe('[R45] a run that waits', () => {
     expect(value[1]).toBe(value[0])
   })
 
+  test('[R46] longer than its window has not forgotten its steps when it is resumed', async () => {
+    const on = bench()
+    const policy = { window: '10m', timeout: '10h', lease: '10m' } as const
+    const done: string[] = []
+    const body = async (run: Run): Promise<number> => {
+      await run.step('charge', () => done.push('charge'))
+      await run.sleep('5h')
+      return run.attempt
+    }
+    const dead = on.worker({ policy })
+    void dead.runs.start(TRIGGER, body)
+    await on.time.pass(4 * 3_600_000)
+    dead.stop()
+    await on.time.pass(650_000)
+    const { runs, ibid } = on.worker({ policy })
+    await ibid.sweep()
+    const call = runs.start(TRIGGER, body)
+    await on.time.pass(2 * 3_600_000)
+    expect(await call).toMatchObject({ value: 2, replayed: false })
+    expect(done).toEqual(['charge'])
+  })
+
   test('[R45] outlives the time that one worker may spend on it', async () => {
     const on = bench()
     const { runs } = on.worker({ policy: { timeout: '10m', lease: '1m' } })

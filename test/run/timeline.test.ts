@@ -194,6 +194,19 @@ describe('[R45, R38] a tool call in a run', () => {
     expect(done).toEqual(['refund {"amount":5}', 'refund {"amount":7}', 'mail {}', 'note {}'])
   })
 
+  test('[R45] that was refused before its worker died is asked for again', async () => {
+    const done: string[] = []
+    const { ibid, runs } = await dieAfter((run, dead) =>
+      run.call(
+        brokerOn(dead, done, () => false),
+        'refund',
+        {},
+      ),
+    )
+    const { value } = await runs.start(TRIGGER, (run) => run.call(brokerOn(ibid, done), 'refund', {}))
+    expect(value).toMatchObject({ ok: true, data: 'refund 1' })
+  })
+
   test('[R36] that was refused is not kept: the run gets the refusal, and may ask again', async () => {
     const { ibid, runs } = bench().worker()
     const done: string[] = []
