@@ -1,5 +1,5 @@
 /** What the tests of runs work on: a memory store in virtual time, and workers on it that can be stopped for good. */
-import { createRuns, type Runs, type RunsOptions } from '../../src/guards/run/index.js'
+import { createRuns, type Run, type Runs, type RunsOptions } from '../../src/guards/run/index.js'
 import { createIbid, type Ibid, type IbidError } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
@@ -54,6 +54,18 @@ export function gate<T = void>(): Gate<T> {
     resolved = resolve
   })
   return { passed, open: (value) => resolved?.(value) }
+}
+
+export const TRIGGER = { agent: 'billing', key: 'evt_1', trigger: 7 }
+export const LEASE = { policy: { lease: '1s' } } as const
+
+/** A worker that dies in the middle of `body`; then the run's lease is over. */
+export async function dieIn({ worker, time }: Bench, body: (run: Run) => Promise<unknown>): Promise<void> {
+  const dead = worker(LEASE)
+  void dead.runs.start(TRIGGER, body)
+  await time.pass(10)
+  dead.stop()
+  await time.pass(1_500)
 }
 
 export const forever = (): Promise<never> => new Promise(() => {})

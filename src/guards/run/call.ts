@@ -19,11 +19,21 @@ export interface Observed {
   readonly _idempotency?: { readonly replay?: boolean; readonly key?: string }
 }
 
-export interface CallContext {
+/** What the host says about a call, and the run does not know. */
+export interface CallOptions {
+  /** The rights of the caller. */
+  readonly scopes?: readonly string[]
+  /** The version of the contract that the caller was written for. */
+  readonly version?: string
+}
+
+export interface CallContext extends CallOptions {
   readonly tenant: string
   readonly runId: string
   readonly stepId: string
+  /** 0 for the first call of the tool in its step. */
   readonly ordinal: number
+  readonly signal: AbortSignal
 }
 
 /** A broker, as far as a run needs one. */
@@ -37,15 +47,17 @@ interface ToolCall {
   readonly place: string
   readonly stepId: string
   readonly ordinal: number
+  readonly options: CallOptions
 }
 
 export async function callTool<O extends Observed>(
   run: ActiveRun,
   broker: Caller<O>,
-  { tool, args, place, stepId, ordinal }: ToolCall,
+  { tool, args, place, stepId, ordinal, options }: ToolCall,
 ): Promise<O> {
-  const { tenant, runId } = run
-  const ask = (): Promise<O> => broker.call(tool, args, { tenant, runId, stepId, ordinal })
+  const { tenant, runId, signal } = run
+  const context = { ...options, tenant, runId, stepId, ordinal, signal }
+  const ask = (): Promise<O> => broker.call(tool, args, context)
   const where = stepWhere(tenant, runId, place)
   let refused: O | undefined
   async function effect(): Promise<StepRecord<O>> {

@@ -1,6 +1,6 @@
 /** `ibid/run`: one run per trigger, one per tick, one effect per step. */
 export type { MaxActive } from './admission.js'
-export type { Caller, CallContext, Observed } from './call.js'
+export type { Caller, CallContext, CallOptions, Observed } from './call.js'
 export type { Cancelled } from './cancel.js'
 export { decodeChain, encodeChain, type Link, linkOf } from './chain.js'
 export type { By } from './refusals.js'

@@ -8,7 +8,7 @@ import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
 import type { ActiveRun, StepRecord } from './active-run.js'
-import { type Caller, callTool, type Observed } from './call.js'
+import { type Caller, type CallOptions, callTool, type Observed } from './call.js'
 import type { Link } from './chain.js'
 import { stepKey, stepWhere } from './names.js'
 import { diverged, isReused } from './refusals.js'
@@ -20,7 +20,7 @@ export interface Steps {
   /** Runs `fn` once at this place of the run; a resumed run gets its recorded result. */
   step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>): Promise<T>
   /** A tool call through a broker, which knows what its arguments mean; the observation is recorded. */
-  call<O extends Observed>(broker: Caller<O>, tool: string, args: unknown): Promise<O>
+  call<O extends Observed>(broker: Caller<O>, tool: string, args: unknown, options?: CallOptions): Promise<O>
   /** A pause that a resumed run does not begin anew. */
   sleep(duration: Duration): Promise<void>
   sleepUntil(instant: Date | number): Promise<void>
@@ -67,18 +67,13 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
         options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
       return perform(run, place, name, fn, options)
     },
-    async call(broker, tool, args) {
-      const ordinal = (calls.get(tool) ?? 0) + 1
-      calls.set(tool, ordinal)
+    async call(broker, tool, args, options = {}) {
+      const ordinal = calls.get(tool) ?? 0
+      calls.set(tool, ordinal + 1)
       run.signal.throwIfAborted()
-      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal}`)
-      return await callTool(run, broker, {
-        tool,
-        args,
-        place,
-        stepId: parent === '' ? 'run' : parent,
-        ordinal,
-      })
+      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
+      const stepId = parent === '' ? 'run' : parent
+      return await callTool(run, broker, { tool, args, place, stepId, ordinal, options })
     },
     async sleep(duration) {
       const ms = toMs(duration, 'sleep')
