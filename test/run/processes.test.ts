@@ -173,5 +173,5 @@ describe('a run whose worker died', () => {
       const again = await survivor.call<Told>('startTwenty', { key })
       expect(again).toMatchObject({ replayed: true, value: lines.map(({ data }) => data) })
     }
-  })
+  }, 240_000)
 })
