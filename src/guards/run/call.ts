@@ -16,7 +16,7 @@ import { stepPolicy } from './terms.js'
 /** An observation, as far as a run looks at it. */
 export interface Observed {
   readonly ok: boolean
-  readonly _idempotency?: { readonly replay?: boolean; readonly key?: string }
+  readonly _idempotency?: { readonly replay?: boolean; readonly key?: string | null }
 }
 
 /** What the host says about a call, and the run does not know. */
