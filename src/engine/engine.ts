@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closed, storeUnavailable, unsafeStore } from '../core/errors.js'
-import type { Address, ReceiptView } from '../core/receipt.js'
-import type { AuditPage, AuditQuery, Looked, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
+import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
+import type { AuditPage, AuditQuery, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
 import { type AuditSink, createAuditor } from './auditor.js'
 import { createExecutions } from './executions.js'
 import { createGroupCommit } from './group-commit.js'
@@ -40,7 +40,8 @@ export interface Engine<Tx> {
   replay<T>(settled: Settled, call: Call<T>): Once<T>
   once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
   transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
-  look(addresses: readonly Address[]): Promise<Looked>
+  /** Together with whatever else is being looked at. */
+  look(address: Address): Promise<{ readonly now: number; readonly receipt: Receipt | undefined }>
   scan(query: ScanQuery): Promise<ScanPage>
   audit(query: AuditQuery): Promise<AuditPage>
   resolve(address: Address, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
@@ -120,7 +121,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     once: (call, effect) =>
       isReady && !closing ? once(room, call, effect) : counted(() => once(room, call, effect)),
     transact: (call, work) => counted(() => transact(room, call, work)),
-    look: (addresses) => reading(() => store.get(addresses)),
+    look: (address) => reading(() => room.commit.get(address)),
     scan: (query) => reading(() => store.scan(query)),
     async audit(query) {
       await room.auditor.flush()

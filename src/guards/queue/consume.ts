@@ -111,9 +111,9 @@ async function lookUp<M, T>(
   { receipt }: OutcomeUnknown,
 ): Promise<Verdict<T | undefined> | undefined> {
   if (!settings.check || receipt?.key !== intent.key || receipt.scope !== intent.scope) return undefined
-  const { tenant, scope, key, attempt: number, epoch } = receipt
+  const { tenant, scope, key, attempt: number, epoch, createdAt } = receipt
   const { signal } = new AbortController()
-  const answer = await ask(settings.check, message, { tenant, scope, key, number, epoch, signal })
+  const answer = await ask(settings.check, message, { tenant, scope, key, number, epoch, createdAt, signal })
   if (answer.found !== true) return undefined
   const resolution = { as: 'succeeded', value: answer.value } as const
   try {

@@ -9,7 +9,7 @@ import type { ActiveRun } from './active-run.js'
 import type { Link } from './chain.js'
 import { atWorkId, type Desk } from './desk.js'
 import { cancelWhere, runIdOf } from './names.js'
-import { type By, cancelled, handedOver, heldBy, noSuchRun } from './refusals.js'
+import { type By, cancelled, handedOver, heldBy } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
 import type { RunTerms } from './terms.js'
 
@@ -49,8 +49,7 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   }
   // Reading the signal of an attempt makes it: from here on it speaks up when the lease is lost.
   attempt.signal.addEventListener('abort', () => stop(attempt.signal.reason), { once: true })
-  const createdAt = await createdAtOf(desk, attempt)
-  const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, createdAt)
+  const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, attempt.createdAt)
   await refuseCancelled(desk, attempt, agent, runId)
   const leave = await desk.admission.enter(attempt, agent, terms, stopped.signal, stop)
   const id = atWorkId(attempt)
@@ -85,14 +84,6 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
   const { runId, tenant, agent } = active
   const facts = { runId, tenant, agent, key, trigger, attempt: attempt.number, epoch: attempt.epoch }
   return Object.assign(stepsOf(active, ''), facts)
-}
-
-/** Which run of its trigger this is. An attempt that does not say when its receipt was made costs a read. */
-async function createdAtOf(desk: Desk, attempt: Attempt & { readonly createdAt?: number }): Promise<number> {
-  if (attempt.createdAt !== undefined) return attempt.createdAt
-  const receipt = await desk.ibid.get(attempt)
-  if (!receipt) throw noSuchRun(attempt.key)
-  return receipt.createdAt
 }
 
 /** A run that was called off while it had no worker is not taken up again. */

@@ -144,8 +144,9 @@ function checkOf<T>(
   if (typeof recovery !== 'object' || recovery === null) return recovery
   const { check } = recovery
   return {
-    async check({ tenant, scope, key, number, epoch, signal }) {
-      const answer = await check({ tenant, scope, key: stepKey(run.runId, { key }), number, epoch, signal })
+    async check({ tenant, scope, key, number, epoch, createdAt, signal }) {
+      const seen = { tenant, scope, key: stepKey(run.runId, { key }), number, epoch, createdAt, signal }
+      const answer = await check(seen)
       return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
     },
   }
