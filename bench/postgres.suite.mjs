@@ -62,4 +62,47 @@ const reading = {
   ratios: [{ of: 'ibid', to: 'raw, SELECT by key', atLeast: 0.8 }],
 }
 
-export const suites = [throughput, latency, reading]
+/** Two servers, so that neither has the other's pages in its memory. */
+async function openFilled({ quick, say, measure }) {
+  const sizes = { few: 100_000, many: quick ? 500_000 : 10_000_000 }
+  const servers = {}
+  for (const [name, count] of Object.entries(sizes)) {
+    servers[name] = await startPostgres()
+    say(`filling a table with ${count.toLocaleString('en')} receipts`)
+    // Some have ended, for the housekeeping to find.
+    const ended = name === 'many' ? count / 20 : 0
+    await measure(OURS, 'fillPostgres', { url: servers[name].url, count, ended })
+  }
+  return {
+    url: (name) => servers[name].url,
+    size: (full) => (quick ? Math.ceil(full / 20) : full),
+    close: async () => {
+      for (const server of Object.values(servers)) await server.stop()
+    },
+  }
+}
+
+const onFilled = (name, call) => ({
+  measure: ({ url, size }) => ({
+    module: OURS,
+    call,
+    settings: { url: url(name), count: size(60_000), callers: 256 },
+  }),
+})
+
+const growth = {
+  title: 'Postgres as it fills up, new actions, 256 callers',
+  rounds: 3,
+  open: openFilled,
+  cells: [
+    { name: '100,000 receipts', unit: '/s', ...onFilled('few', 'ourActionsOnFull') },
+    { name: '10 million', unit: '/s', ...onFilled('many', 'ourActionsOnFull') },
+    { name: '10 million, while expiry runs', unit: '/s', ...onFilled('many', 'ourActionsWhileExpiring') },
+  ],
+  ratios: [
+    { of: '10 million', to: '100,000 receipts', atLeast: 0.7 },
+    { of: '10 million, while expiry runs', to: '100,000 receipts', atLeast: 0.7 },
+  ],
+}
+
+export const suites = [throughput, latency, reading, growth]

@@ -7,6 +7,7 @@ import { type Receipt, asWritten } from '../core/receipt.js'
 import { conditionOf, findRow } from '../core/transitions.js'
 import type { ScanPage } from '../store.js'
 import type { Room } from './room.js'
+import { pause } from './timers.js'
 
 export interface Swept {
   /** Held for a person now. */
@@ -20,15 +21,19 @@ export interface Swept {
 
 const BATCH = 200
 
-export async function sweep(room: Room, auditMs: number): Promise<Swept> {
+/** `gently`: after each batch, claims have the store to themselves for as long as the batch took. */
+export async function sweep(room: Room, auditMs: number, gently?: 'gently'): Promise<Swept> {
   const { held, released } = await sweepLapsed(room)
   let purged = 0
   let events = 0
   for (;;) {
+    const startMs = room.timers.elapsedMs()
     const gone = await room.store.purge(BATCH, auditMs)
     purged += gone.receipts
     events += gone.events
-    if (gone.receipts < BATCH && gone.events < BATCH) return { held, released, purged, events }
+    const isLast = gone.receipts < BATCH && gone.events < BATCH
+    if (isLast || room.isClosing()) return { held, released, purged, events }
+    if (gently) await pause(room.timers, room.timers.elapsedMs() - startMs)
   }
 }
 
@@ -71,7 +76,7 @@ export function keepHouse(room: Room, everyMs: number, auditMs: number): () => v
     return room.timers.after(everyMs * (0.75 + Math.random() / 2), () => void turn(), 'background')
   }
   async function turn(): Promise<void> {
-    await sweep(room, auditMs).catch(() => room.telemetry.storeFailed())
+    await sweep(room, auditMs, 'gently').catch(() => room.telemetry.storeFailed())
     if (!stopped) disarm = next()
   }
   return () => {
