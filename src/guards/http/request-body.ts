@@ -1,0 +1,110 @@
+/**
+ * The bytes of a request, read before its handler does, and put back for it. Too many are refused before they are
+ * read, and a client that goes away while it sends leaves nothing behind: no receipt, no waiting promise.
+ */
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { IbidError } from '../../core/errors.js'
+
+const NONE = new Uint8Array()
+
+/** Does a body follow the head? HTTP says so in one of two ways. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/** Reads a stream that nobody has read from, and leaves it as it was: whoever comes next reads the same bytes. */
+export function readAndPutBack(request: IncomingMessage, maxBytes: number): Uint8Array | Promise<Uint8Array> {
+  if (!hasBody(request)) return NONE
+  checkLength(Number(request.headers['content-length'] ?? 0), maxBytes)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    function take(): void {
+      while (request.readableLength > 0) {
+        const chunk = request.read() as Buffer
+        bytes += chunk.length
+        chunks.push(chunk)
+      }
+      if (bytes > maxBytes) stop(() => reject(tooLarge(maxBytes)))
+      // 'end' has not been told yet, because nothing was read past the last byte: there is still room in front of it.
+      else if (request.complete) stop(() => resolve(putBack(request, chunks)))
+    }
+    function cut(): void {
+      stop(() => reject(cutOff()))
+    }
+    function stop(then: () => void): void {
+      request.off('readable', take).off('close', cut).off('error', cut)
+      then()
+    }
+    request.on('readable', take).on('close', cut).on('error', cut)
+    if (request.destroyed) cut()
+  })
+}
+
+function putBack(request: IncomingMessage, chunks: readonly Buffer[]): Buffer {
+  const whole = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  if (whole.length > 0) request.unshift(whole)
+  return whole
+}
+
+/** Reads a stream that somebody made of the request, and gives another in its place. */
+export async function readAndRenew(
+  stream: Readable,
+  maxBytes: number,
+): Promise<{ readonly bytes: Uint8Array; readonly stream: Readable }> {
+  const bytes = await collect(stream as AsyncIterable<Uint8Array>, maxBytes)
+  return { bytes, stream: Readable.from(bytes.length > 0 ? [bytes] : []) }
+}
+
+/** The bytes of a Fetch request; the request itself can still be read. */
+export async function readClone(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (request.body === null) return NONE
+  if (request.bodyUsed) throw alreadyRead()
+  checkLength(Number(request.headers.get('content-length') ?? 0), maxBytes)
+  return collect(request.clone().body as ReadableStream<Uint8Array>, maxBytes)
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of stream) {
+      bytes += chunk.length
+      checkLength(bytes, maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof IbidError ? error : cutOff()
+  }
+  return Buffer.concat(chunks)
+}
+
+export function checkLength(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+function tooLarge(maxBytes: number): IbidError {
+  return new IbidError(`the body is longer than ${maxBytes} bytes; nothing was executed`, {
+    code: 'TOO_LARGE',
+    retriable: false,
+    action: `send at most ${maxBytes} bytes, or upload first and refer to the upload`,
+  })
+}
+
+function cutOff(): IbidError {
+  return new IbidError('the request was cut off before its body was complete; nothing was executed', {
+    code: 'INVALID_ARGUMENTS',
+    retriable: true,
+    action: 'send the same request with the same key again',
+  })
+}
+
+export function alreadyRead(): IbidError {
+  return new IbidError('the body was read before the idempotency guard saw it; nothing was executed', {
+    code: 'UNREADABLE_BODY',
+    retriable: false,
+    action:
+      'put the guard in front of whatever reads the body, or let that keep the bytes (see docs/http.md)',
+  })
+}
