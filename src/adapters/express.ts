@@ -3,10 +3,10 @@ import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { IncomingMessage } from 'node:http'
 import { heard } from '../guards/http/attempts.js'
 import type { Body } from '../guards/http/exchange.js'
-import { createGuard } from '../guards/http/guard.js'
+import { createGuard, type Opening } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
-import { alreadyRead, hasBody, readAndPutBack } from '../guards/http/request-body.js'
+import { parsedBody, readAndPutBack } from '../guards/http/request-body.js'
 import { capture, sendAnswer } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
 
@@ -18,11 +18,12 @@ export function idempotent(ibid: Ibid, options: HttpOptions<Request> = {}): Requ
     const body = (): Body | Promise<Body> => bodyOf(request, guard.maxRequestBytes)
     const { path } = (request.route ?? {}) as { readonly path?: unknown }
     const route = typeof path === 'string' ? request.baseUrl + path : undefined
-    guard.open(nodeExchange(request, request, body, route, request.originalUrl)).then((opening) => {
+    const goOn = (opening: Opening): void => {
       if (opening?.kind === 'answer') return sendAnswer(response, opening.answer)
       if (opening) capture(response, opening)
       next()
-    }, next)
+    }
+    guard.open(nodeExchange(request, request, body, route, request.originalUrl)).then(goOn, next)
   }
 }
 
@@ -45,9 +46,5 @@ function bodyOf(request: Request, maxBytes: number): Body | Promise<Body> {
   if (rawBody instanceof Uint8Array) return rawBody
   if (body instanceof Uint8Array) return body
   if (typeof body === 'string') return Buffer.from(body)
-  if (!request.readableDidRead || !hasBody(request)) return readAndPutBack(request, maxBytes)
-  // Of a form with files a parser leaves only the fields: two uploads would look like one.
-  const type = request.headers['content-type'] ?? ''
-  if (body !== undefined && /\bjson\b|x-www-form-urlencoded/.test(type)) return { parsed: body }
-  throw alreadyRead()
+  return request.readableDidRead ? parsedBody(request, body) : readAndPutBack(request, maxBytes)
 }

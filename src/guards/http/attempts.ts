@@ -2,10 +2,12 @@
 import type { Attempt } from '../../core/policy.js'
 import type { Run } from './run.js'
 
-const runs = new WeakMap<object, Run>()
+/** On the request itself: a WeakMap would cost the collector more than the guard costs the request. */
+const RUN = Symbol('ibid run')
+type Announced = { [RUN]?: Run }
 
 export function announce(request: object, run: Run): void {
-  runs.set(request, run)
+  ;(request as Announced)[RUN] = run
 }
 
 /**
@@ -13,10 +15,10 @@ export function announce(request: object, run: Run): void {
  * calls the request (Hono: the context). Undefined for requests that are not guarded.
  */
 export function attemptOf(request: object): Attempt | undefined {
-  return runs.get(request)?.attempt
+  return (request as Announced)[RUN]?.attempt
 }
 
 /** For error handlers: Rejected, NotExecuted and OutcomeUnknown count before the status of the response. */
 export function heard(request: object, error: unknown): void {
-  runs.get(request)?.heard(error)
+  ;(request as Announced)[RUN]?.heard(error)
 }

@@ -32,5 +32,5 @@ async function keepResponse(
   const recorder = createRecorder(maxBytes)
   recorder.add(new Uint8Array(await response.arrayBuffer()))
   const { status, headers } = response
-  return keep({ status, headers: headers.entries(), body: recorder.body(), bytes: recorder.bytes }, allowed)
+  return keep({ status, headers: [headers], body: recorder.body(), bytes: recorder.bytes }, allowed)
 }

@@ -2,6 +2,7 @@
  * A request and an answer as every framework can give and take them: plain strings and bytes. Adapters make these
  * out of what their framework has at hand already, so that nothing is built or copied for the guard alone.
  */
+import type { HeaderSource } from './kept-headers.js'
 
 /** The bytes that were sent, or, where a framework has thrown them away, what it read out of them. */
 export type Body = Uint8Array | { readonly parsed: unknown }
@@ -32,7 +33,7 @@ export interface Answer {
 /** A response as it left the handler, complete. */
 export interface Captured {
   readonly status: number
-  readonly headers: Iterable<readonly [string, unknown]>
+  readonly headers: readonly HeaderSource[]
   /** Undefined: longer than what is kept. */
   readonly body: string | Uint8Array | undefined
   readonly bytes: number

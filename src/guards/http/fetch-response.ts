@@ -29,7 +29,7 @@ export async function record(response: Response, run: Run): Promise<Response> {
   headers.delete(REPLAYED)
   const recorder = createRecorder(run.maxResponseBytes)
   const finish = (): Promise<Answer | undefined> =>
-    run.finish({ status, headers: headers.entries(), body: recorder.body(), bytes: recorder.bytes })
+    run.finish({ status, headers: [headers], body: recorder.body(), bytes: recorder.bytes })
   const reader = response.body?.getReader() as Reader | undefined
   const { chunks, next } = reader
     ? await readWhatIsThere(reader, recorder, run)

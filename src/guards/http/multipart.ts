@@ -22,7 +22,7 @@ export function withoutBoundary(contentType: string, body: Uint8Array): Form | u
   const parts = split(Buffer.from(body.buffer, body.byteOffset, body.byteLength), `--${boundary}`)
   if (parts === undefined) return undefined
   const lines = parts.map((part) => `${part.length}:${hash('sha256', part, 'base64url')}`)
-  return { type: contentType.replace(boundary, ''), parts: lines.join('\n') }
+  return { type: contentType.replace(boundary ?? '', ''), parts: lines.join('\n') }
 }
 
 function split(body: Buffer, delimiter: string): Buffer[] | undefined {

@@ -3,8 +3,8 @@
  * read, and a client that goes away while it sends leaves nothing behind: no receipt, no waiting promise.
  */
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import { IbidError } from '../../core/errors.js'
+import type { Body } from './exchange.js'
 
 const NONE = new Uint8Array()
 
@@ -48,13 +48,25 @@ function putBack(request: IncomingMessage, chunks: readonly Buffer[]): Buffer {
   return whole
 }
 
-/** Reads a stream that somebody made of the request, and gives another in its place. */
-export async function readAndRenew(
-  stream: Readable,
-  maxBytes: number,
-): Promise<{ readonly bytes: Uint8Array; readonly stream: Readable }> {
-  const bytes = await collect(stream as AsyncIterable<Uint8Array>, maxBytes)
-  return { bytes, stream: Readable.from(bytes.length > 0 ? [bytes] : []) }
+/** Sees the bytes go by that a framework reads for itself. Undefined: some have gone by already. */
+export function watchBody(request: IncomingMessage): Uint8Array[] | undefined {
+  if (request.readableLength > 0 || request.complete || request.readableDidRead) return undefined
+  const seen: Uint8Array[] = []
+  const { push } = request
+  request.push = (chunk: Uint8Array | null, encoding) => {
+    if (chunk !== null) seen.push(chunk)
+    return push.call(request, chunk, encoding)
+  }
+  return seen
+}
+
+/** For bodies whose bytes are gone: what a parser made of them, where that is all there was in them. */
+export function parsedBody(request: IncomingMessage, parsed: unknown): Body {
+  if (!hasBody(request)) return NONE
+  // Of a form with files a parser leaves only the fields: two uploads would look like one.
+  const type = request.headers['content-type'] ?? ''
+  if (parsed !== undefined && /\bjson\b|x-www-form-urlencoded/i.test(type)) return { parsed }
+  throw alreadyRead()
 }
 
 /** The bytes of a Fetch request; the request itself can still be read. */
@@ -100,7 +112,7 @@ function cutOff(): IbidError {
   })
 }
 
-export function alreadyRead(): IbidError {
+function alreadyRead(): IbidError {
   return new IbidError('the body was read before the idempotency guard saw it; nothing was executed', {
     code: 'UNREADABLE_BODY',
     retriable: false,
