@@ -5,7 +5,7 @@ import type { Answer, Body } from '../guards/http/exchange.js'
 import { createGuard, isSafe, type Opening } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
-import { parsedBody, readAndPutBack, watchBody } from '../guards/http/request-body.js'
+import { joined, parsedBody, readAndPutBack, watchBody } from '../guards/http/request-body.js'
 import { capture } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
 
@@ -19,7 +19,7 @@ export function idempotent(ibid: Ibid, options: HttpOptions<FastifyRequest> = {}
   const guard = createGuard(ibid, options)
 
   function bodyOf({ raw, body, [SEEN]: seen }: Watched): Body | Promise<Body> {
-    if (seen && raw.complete) return seen.length === 1 ? (seen[0] as Uint8Array) : Buffer.concat(seen)
+    if (seen && raw.complete) return joined(seen, guard.maxRequestBytes)
     return raw.readableDidRead ? parsedBody(raw, body) : readAndPutBack(raw, guard.maxRequestBytes)
   }
 

@@ -26,18 +26,22 @@ export function readAndPutBack(request: IncomingMessage, maxBytes: number): Uint
         bytes += chunk.length
         chunks.push(chunk)
       }
-      if (bytes > maxBytes) stop(() => reject(tooLarge(maxBytes)))
       // 'end' has not been told yet, because nothing was read past the last byte: there is still room in front of it.
+      if (bytes > maxBytes) stop(refuse)
       else if (request.complete) stop(() => resolve(putBack(request, chunks)))
     }
-    function cut(): void {
-      stop(() => reject(cutOff()))
+    function refuse(): void {
+      // What is still to come is let through and forgotten, so that the client gets to read the answer.
+      request.resume()
+      reject(tooLarge(maxBytes))
     }
+    const cut = (): void => stop(() => reject(cutOff()))
+    const none = (): void => stop(() => resolve(NONE))
     function stop(then: () => void): void {
-      request.off('readable', take).off('close', cut).off('error', cut)
+      request.off('readable', take).off('end', none).off('close', cut).off('error', cut)
       then()
     }
-    request.on('readable', take).on('close', cut).on('error', cut)
+    request.on('readable', take).on('end', none).on('close', cut).on('error', cut)
     if (request.destroyed) cut()
   })
 }
@@ -58,6 +62,12 @@ export function watchBody(request: IncomingMessage): Uint8Array[] | undefined {
     return push.call(request, chunk, encoding)
   }
   return seen
+}
+
+export function joined(seen: readonly Uint8Array[], maxBytes: number): Uint8Array {
+  const whole = seen.length === 1 ? (seen[0] as Uint8Array) : Buffer.concat(seen)
+  checkLength(whole.length, maxBytes)
+  return whole
 }
 
 /** For bodies whose bytes are gone: what a parser made of them, where that is all there was in them. */
