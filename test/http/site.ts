@@ -1,10 +1,11 @@
 /** A server of the table in a process of its own, on a store, with its gates and its ledger in a folder. */
-import { fork, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, fork } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { ledger } from '../../src/testing/ledger.js'
 import { tally } from '../../src/testing/tally.js'
 
@@ -74,10 +75,8 @@ export async function startSite(framework: Framework, url: string, built?: strin
   }
 }
 
-const PATHS = ['act', 'nowait', 'brief', 'optional', 'derived', 'json', 'repeat', 'idempotency']
-
-/** Next.js serves only what was built: the routes of the site, in a folder with links to what they need. */
-export function buildNext(): string {
+/** Next.js serves only what was built: the site's route, in a folder with links to what it needs. */
+export async function buildNext(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'ibid-next-'))
   mkdirSync(join(folder, 'node_modules'))
   for (const name of ['next', 'react', 'react-dom']) {
@@ -85,34 +84,19 @@ export function buildNext(): string {
   }
   symlinkSync(root, join(folder, 'node_modules', 'ibid'), 'junction')
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  writeFileSync(
-    join(folder, 'next.config.mjs'),
-    "export default { serverExternalPackages: ['ibid'], turbopack: { root: '/' } }\n",
-  )
-  writeFileSync(join(folder, 'bank.mjs'), readFileSync(join(here, 'site', 'bank.mjs')))
-  const route = readFileSync(join(here, 'site', 'next', 'route.mjs'), 'utf8')
-  for (const path of PATHS) put(folder, path, route.replaceAll("'PATH'", `'/${path}'`))
-  put(folder, 'receipts', readFileSync(join(here, 'site', 'next', 'receipts.mjs'), 'utf8'))
-  const site = { folder, url: 'memory:' }
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'],
-    {
-      cwd: folder,
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        NEXT_TELEMETRY_DISABLED: '1',
-        NODE_ENV: 'production',
-        IBID_TEST_SITE: JSON.stringify(site),
-      },
-    },
-  )
-  if (status !== 0) throw new Error(`next build failed:\n${stdout}${stderr}`)
+  const config = "export default { serverExternalPackages: ['ibid'], turbopack: { root: '/' } }"
+  writeFileSync(join(folder, 'next.config.mjs'), config)
+  mkdirSync(join(folder, 'app', '[name]'), { recursive: true })
+  copyFileSync(join(here, 'site', 'bank.mjs'), join(folder, 'bank.mjs'))
+  copyFileSync(join(here, 'site', 'next', 'route.mjs'), join(folder, 'app', '[name]', 'route.js'))
+  const next = join(root, 'node_modules', 'next', 'dist', 'bin', 'next')
+  const site = JSON.stringify({ folder, url: 'memory:' })
+  const env = {
+    ...process.env,
+    NEXT_TELEMETRY_DISABLED: '1',
+    NODE_ENV: 'production',
+    IBID_TEST_SITE: site,
+  } as const
+  await promisify(execFile)(process.execPath, [next, 'build'], { cwd: folder, env })
   return folder
-}
-
-function put(folder: string, path: string, code: string): void {
-  mkdirSync(join(folder, 'app', path), { recursive: true })
-  writeFileSync(join(folder, 'app', path, 'route.js'), code)
 }

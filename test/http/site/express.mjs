@@ -21,5 +21,5 @@ for (const [path, options] of Object.entries(optionsOf((request, name) => reques
 }
 app.get('/receipts', async (request, response) => response.send(await receiptsOf(request.query.tenant)))
 app.use(verdicts())
-app.use((_error, _request, response, _next) => response.status(500).send('it failed'))
+app.use((error, _request, response, _next) => response.status(error.status ?? 500).send('it failed'))
 const server = app.listen(0, '127.0.0.1', () => process.send(server.address().port))
