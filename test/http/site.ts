@@ -1,6 +1,15 @@
 /** A server of the table in a process of its own, on a store, with its gates and its ledger in a folder. */
 import { execFile, fork } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,11 +87,14 @@ export async function startSite(framework: Framework, url: string, built?: strin
 /** Next.js serves only what was built: the site's route, in a folder with links to what it needs. */
 export async function buildNext(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'ibid-next-'))
-  mkdirSync(join(folder, 'node_modules'))
-  for (const name of ['next', 'react', 'react-dom']) {
-    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
+  const modules = join(folder, 'node_modules')
+  mkdirSync(modules)
+  for (const name of ['next', 'react', 'react-dom', 'pg', '@opentelemetry', '@photostructure']) {
+    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction')
   }
-  symlinkSync(root, join(folder, 'node_modules', 'ibid'), 'junction')
+  // A copy, as npm would install it: behind a link Next would take it for a part of the app, and bundle it.
+  cpSync(join(root, 'dist'), join(modules, 'ibid', 'dist'), { recursive: true })
+  copyFileSync(join(root, 'package.json'), join(modules, 'ibid', 'package.json'))
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
   const config = "export default { serverExternalPackages: ['ibid'], turbopack: { root: '/' } }"
   writeFileSync(join(folder, 'next.config.mjs'), config)
