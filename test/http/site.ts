@@ -20,6 +20,7 @@ import { tally } from '../../src/testing/tally.js'
 
 export interface Site {
   readonly port: number
+  readonly folder: string
   /** How often the effect with this mark happened. */
   effects(mark: string): number
   /** Resolves when a handler has come to this gate. */
@@ -28,6 +29,8 @@ export interface Site {
   /** While there is a file `outage` or `slow`, the store is cut off, or stuck. */
   put(name: 'outage' | 'slow'): void
   remove(name: 'outage' | 'slow'): void
+  /** Takes it down without a word. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,8 +47,14 @@ export async function until(condition: () => boolean, what: string, withinMs = 3
   }
 }
 
-export async function startSite(framework: Framework, url: string, built?: string): Promise<Site> {
-  const folder = mkdtempSync(join(tmpdir(), `ibid-site-${framework}-`))
+/** `shared`: the folder of another site, to stand beside it on the same store. */
+export async function startSite(
+  framework: Framework,
+  url: string,
+  built?: string,
+  shared?: string,
+): Promise<Site> {
+  const folder = shared ?? mkdtempSync(join(tmpdir(), `ibid-site-${framework}-`))
   const site = { folder, url: url === 'sqlite' ? `sqlite:${join(folder, 'ibid.db')}` : url }
   const child = fork(join(here, 'site', `${framework}.mjs`), {
     env: {
@@ -67,12 +76,18 @@ export async function startSite(framework: Framework, url: string, built?: strin
   const effects = ledger(join(folder, 'effects.jsonl'))
   return {
     port,
+    folder,
     effects: (mark) => effects.count(mark),
     begun: (gate) =>
       until(() => existsSync(join(folder, `${gate}.begun`)), `a handler at gate ${gate}: ${said}`),
     open: (gate) => writeFileSync(join(folder, `${gate}.open`), ''),
     put: (name) => writeFileSync(join(folder, name), ''),
     remove: (name) => rmSync(join(folder, name)),
+    async kill() {
+      child.kill('SIGKILL')
+      tally({ kills: 1 })
+      await gone
+    },
     async close() {
       child.kill('SIGTERM')
       // A handler that a test left at its gate keeps the process from ending by itself.
