@@ -6,6 +6,8 @@ import { MemoryStorageAdapter } from '@node-idempotency/storage-adapter-memory'
 const { getSharedIdempotencyService, idempotency } = createRequire(import.meta.url)('express-idempotency')
 
 export const expressIdempotency = () => idempotency()
+const asked = ({ headers, url, method, body }) => ({ headers, path: url, method, body })
+
 export const isHit = (request) => getSharedIdempotencyService().isHit(request)
 
 /** It has no plugin for Fastify: its two calls stand in the hooks that are meant for them. */
@@ -13,7 +15,6 @@ export async function nodeIdempotency(app) {
   const storage = new MemoryStorageAdapter()
   await storage.connect?.()
   const guard = new Idempotency(storage, { cacheTTLMS: 604_800_000 })
-  const asked = ({ headers, url, method, body }) => ({ headers, path: url, method, body })
   app.addHook('preHandler', async (request, reply) => {
     const found = await guard.onRequest(asked(request))
     if (!found) return

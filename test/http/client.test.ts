@@ -16,16 +16,17 @@ interface Try {
 let close: () => void = () => {}
 afterEach(() => close())
 
-type Answer = (response: ServerResponse, tried: number, request: IncomingMessage) => void
+type Answer = (response: ServerResponse, tried: number) => void
 
 async function serve(answer: Answer): Promise<{ readonly url: string; readonly tries: Try[] }> {
   const tries: Try[] = []
-  const server = createServer(async (request, response) => {
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await buffer(request)).toString('latin1')
     const { 'idempotency-key': key, 'content-type': type } = request.headers
     tries.push({ key: key as string | undefined, type, body })
-    answer(response, tries.length, request)
-  })
+    answer(response, tries.length)
+  }
+  const server = createServer((request, response) => void take(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   close = () => void server.close().closeAllConnections()
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/refunds`, tries }

@@ -31,9 +31,10 @@ test('a client cannot make a first answer look like a hit (express-idempotency)'
   expect(first.headers.get('idempotency-replayed')).toBeNull()
 })
 
+const tenantOf = ({ headers }: Request): string | undefined => headers.get('x-tenant') ?? undefined
+
 test('nothing is replayed across tenants, and no tenant is not everybody (hono-idempotency#126) [R1]', async () => {
-  const tenant = ({ headers }: Request): string | undefined => headers.get('x-tenant') ?? undefined
-  const { post, runs } = guarded({ tenant }, undefined, openIbid({ tenant: 'never' }))
+  const { post, runs } = guarded({ tenant: tenantOf }, undefined, openIbid({ tenant: 'never' }))
   await post('k1', { headers: { 'x-tenant': 'a' } })
   const other = await post('k1', { headers: { 'x-tenant': 'b' } })
   expect([other.headers.get('idempotency-replayed'), runs()]).toEqual([null, 2])

@@ -7,6 +7,13 @@ import { codeOf, guarded, openIbid } from './fetch.js'
 const stateOf = async ({ ibid }: { ibid: ReturnType<typeof openIbid> }): Promise<unknown> =>
   (await ibid.get({ scope: 'http:POST /refunds', key: 'k1' }))?.state
 
+const REFUSAL = { code: 'ACCOUNT_CLOSED', data: { since: 2024 } }
+
+const check = (): { found: true; value: Response } => ({
+  found: true,
+  value: Response.json({ refund: 're_1' }, { status: 201, headers: { 'set-cookie': 'a=b' } }),
+})
+
 describe('verdicts', () => {
   test.each([
     [200, 'succeeded'],
@@ -59,7 +66,7 @@ describe('verdicts', () => {
     expect(bodies.map(({ status }) => status)).toEqual([422, 422])
     expect(bodies[1]?.headers.get('idempotency-replayed')).toBe('true')
     const problems = await Promise.all(bodies.map((body) => body.json()))
-    expect(problems).toMatchObject(Array(2).fill({ code: 'ACCOUNT_CLOSED', data: { since: 2024 } }))
+    expect(problems).toMatchObject([REFUSAL, REFUSAL])
     expect(refusing.runs()).toBe(1)
     const unsure = guarded({ policy: { recovery: 'retry' } }, () => {
       throw new OutcomeUnknown('the bank did not say')
@@ -69,10 +76,6 @@ describe('verdicts', () => {
 })
 
 test('a status check answers for a response that left it open, and its answer is replayed [R7] [R34]', async () => {
-  const check = (): { found: true; value: Response } => ({
-    found: true,
-    value: Response.json({ refund: 're_1' }, { status: 201, headers: { 'set-cookie': 'a=b' } }),
-  })
   const { post, runs } = guarded(
     { policy: { recovery: { check } } },
     () => new Response(null, { status: 502 }),

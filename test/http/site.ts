@@ -39,7 +39,7 @@ export type Framework = 'hono' | 'express' | 'fastify' | 'next' | 'node'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export async function until(condition: () => boolean, what: string, withinMs = 30_000): Promise<void> {
+async function until(condition: () => boolean, what: string, withinMs = 30_000): Promise<void> {
   const stop = Date.now() + withinMs
   while (!condition()) {
     if (Date.now() > stop) throw new Error(`not in ${withinMs} ms: ${what}`)
@@ -115,7 +115,7 @@ export async function buildNext(): Promise<string> {
   writeFileSync(join(folder, 'next.config.mjs'), config)
   mkdirSync(join(folder, 'app', '[name]'), { recursive: true })
   copyFileSync(join(here, 'site', 'bank.mjs'), join(folder, 'bank.mjs'))
-  copyFileSync(join(here, 'site', 'next', 'route.mjs'), join(folder, 'app', '[name]', 'route.js'))
+  copyFileSync(join(here, 'site', 'next', 'name', 'route.mjs'), join(folder, 'app', '[name]', 'route.js'))
   const next = join(root, 'node_modules', 'next', 'dist', 'bin', 'next')
   const site = JSON.stringify({ folder, url: 'memory:' })
   const env = {
