@@ -1,4 +1,4 @@
-/** One app of the HTTP benchmark, on a free port: `node bench/http-app.mjs <app> <folder>`; sends its port to its parent. */
+/** One app of the HTTP benchmark: `node bench/http-app.mjs <app> <folder>`, which sends its port to its parent. */
 import { serve } from '@hono/node-server'
 import express from 'express'
 import fastify from 'fastify'

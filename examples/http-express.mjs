@@ -1,4 +1,5 @@
 // A refund over HTTP with Express 5: the bytes are kept by the JSON parser, the guard stands behind it.
+import { once } from 'node:events'
 import express from 'express'
 import { createIbid } from 'ibid'
 import { attemptOf, idempotent, keepBytes, verdicts } from 'ibid/express'
@@ -17,22 +18,18 @@ app.post('/refunds', (request, response) => {
 })
 app.use(verdicts())
 
-const server = app.listen(0, async () => {
-  const fetch = createFetch()
-  for (let time = 1; time <= 2; time++) {
-    const response = await fetch(`http://127.0.0.1:${server.address().port}/refunds`, {
-      method: 'POST',
-      key: 'wf_81:step_3',
-      headers: { 'content-type': 'application/json', 'x-tenant': 'acme' },
-      body: '{"amount":14000}',
-    })
-    console.log(
-      response.status,
-      await response.text(),
-      response.headers.get('idempotency-replayed') ?? 'first',
-    )
-  }
-  server.close()
-  await ibid.close()
-  if (refunds !== 1) process.exitCode = 1
-})
+const server = app.listen(0)
+await once(server, 'listening')
+const fetch = createFetch()
+for (let time = 1; time <= 2; time++) {
+  const response = await fetch(`http://127.0.0.1:${server.address().port}/refunds`, {
+    method: 'POST',
+    key: 'wf_81:step_3',
+    headers: { 'content-type': 'application/json', 'x-tenant': 'acme' },
+    body: '{"amount":14000}',
+  })
+  console.log(response.status, await response.text(), response.headers.get('idempotency-replayed') ?? 'first')
+}
+server.close()
+await ibid.close()
+if (refunds !== 1) process.exitCode = 1

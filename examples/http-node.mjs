@@ -1,4 +1,5 @@
 // A refund over plain node:http, and a client whose first answer gets lost on the way.
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { createIbid } from 'ibid'
@@ -19,15 +20,15 @@ const server = createServer(
   }),
 )
 
-server.listen(0, async () => {
-  const fetch = createFetch()
-  const response = await fetch(`http://127.0.0.1:${server.address().port}/refunds`, {
-    method: 'POST',
-    key: 'wf_81:step_3',
-    body: '{"amount":14000}',
-  })
-  console.log(response.status, await response.text(), response.headers.get('idempotency-replayed') ?? 'first')
-  server.close()
-  await ibid.close()
-  if (refunds !== 1) process.exitCode = 1
+server.listen(0)
+await once(server, 'listening')
+const fetch = createFetch()
+const response = await fetch(`http://127.0.0.1:${server.address().port}/refunds`, {
+  method: 'POST',
+  key: 'wf_81:step_3',
+  body: '{"amount":14000}',
 })
+console.log(response.status, await response.text(), response.headers.get('idempotency-replayed') ?? 'first')
+server.close()
+await ibid.close()
+if (refunds !== 1) process.exitCode = 1

@@ -28,7 +28,7 @@ async function serve(answer: Answer): Promise<{ readonly url: string; readonly t
   }
   const server = createServer((request, response) => void take(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  close = () => void server.close().closeAllConnections()
+  close = () => server.close().closeAllConnections()
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/refunds`, tries }
 }
 
@@ -117,7 +117,7 @@ test('aborting ends the waiting', async () => {
   expect(tries).toHaveLength(1)
 })
 
-test('with the guard on the other side: a lost answer is found again, and the effect happened once [R20] [R60]', async () => {
+test('with the guard on the other side: a lost answer is found, and the effect happened once [R20] [R60]', async () => {
   let effects = 0
   const guard = idempotent(openIbid())((request, response) => {
     // The first answer gets lost on its way.
@@ -126,7 +126,7 @@ test('with the guard on the other side: a lost answer is found again, and the ef
   })
   const server = createServer(guard)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  close = () => void server.close().closeAllConnections()
+  close = () => server.close().closeAllConnections()
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/refunds`
   const got = await createFetch(quick)(url, { method: 'POST', body: '{}', key: 'k' })
   expect([got.status, await got.text(), got.headers.get('idempotency-replayed')]).toEqual([

@@ -15,7 +15,7 @@ test('a store that fails is an answer, and the request does not hang (node-idemp
   expect((await post('k1')).status).toBe(201)
 })
 
-test('a stored stream does not replay empty, and does not stay in progress (actor-ts#1308, node-idempotency)', async () => {
+test('a stored stream does not replay empty, nor stay in progress (actor-ts#1308, node-idempotency)', async () => {
   const { post, runs } = guarded(
     {},
     () => new Response(ReadableStream.from([Buffer.from('a'), Buffer.from('b')])),
