@@ -1,5 +1,7 @@
 /** Requests per second of one app, in a process of its own, under wrk; what measure.mjs calls. */
 import { execFile, fork } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -7,7 +9,9 @@ const run = promisify(execFile)
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 
 export async function requests({ app, folder, seconds, connections, same }) {
-  const server = fork(here('./http-app.mjs'), [app, folder], {
+  // A file of its own: what an earlier round left in the middle, when its server was killed, is held there.
+  const own = await mkdtemp(path.join(folder, `${app}-`))
+  const server = fork(here('./http-app.mjs'), [app, own], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   try {

@@ -49,7 +49,7 @@ test('the same key and the same bytes at every try, a form included [R20]', asyn
   expect(tries[0]?.key).toBe('"wf_81:step_3"')
 })
 
-test('a connection that breaks is tried again; one that always breaks is an error that says so [R35]', async () => {
+test('a connection that breaks is tried again; one that always breaks is an error that says so', async () => {
   const { url, tries } = await serve((response, tried) =>
     tried < 3 ? void response.destroy() : end(response, 201),
   )
@@ -93,7 +93,7 @@ test('Retry-After is honoured, and only as far as allowed', async () => {
   expect((await createFetch({ pause: 1, maxPause: 20 })(url, { method: 'POST', key: 'k' })).status).toBe(200)
 })
 
-test('a write without a key is refused, and a key that no header can carry; a read needs none [R25]', async () => {
+test('a write without a key is refused, and a key that no header can carry; a read needs none', async () => {
   const { url, tries } = await serve((response) => end(response, 200))
   const fetch = createFetch(quick)
   await expect(fetch(url, { method: 'POST' })).rejects.toMatchObject({ code: 'INVALID_INTENT' })

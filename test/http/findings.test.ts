@@ -47,7 +47,7 @@ test('a guard without any tenant refuses to work, and says that it is not for th
   expect([refused.status, await codeOf(refused), runs()]).toEqual([500, 'INVALID_INTENT', 0])
 })
 
-test('a 429 after the reservation gives the key back (Cordum gateway) [R43]', async () => {
+test('a 429 after the reservation gives the key back (Cordum gateway)', async () => {
   let free = false
   const { post, runs } = guarded({}, () => new Response(null, { status: free ? 201 : 429 }))
   expect((await post('k1')).status).toBe(429)

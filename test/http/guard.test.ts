@@ -75,7 +75,7 @@ describe('verdicts', () => {
   })
 })
 
-test('a status check answers for a response that left it open, and its answer is replayed [R7] [R34]', async () => {
+test('a status check answers for a response that left it open, and its answer is replayed [R7]', async () => {
   const { post, runs } = guarded(
     { policy: { recovery: { check } } },
     () => new Response(null, { status: 502 }),
