@@ -74,6 +74,8 @@ export type ReceiptDetail = ReceiptView & {
 }
 
 export interface Ibid<Tx = unknown> {
+  /** The single tenant that it was set up for. */
+  readonly tenant?: string | undefined
   /** Run `effect` once for this intent; after that, give its result again. */
   once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>): Promise<Once<T>>
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
@@ -152,6 +154,7 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   }
 
   return {
+    tenant: options.tenant,
     async once(intent, effect, policy) {
       mustRun(effect)
       return begin(intent, termsOf(policy), (call) => engine.once(call, effect))

@@ -41,10 +41,9 @@ test('nothing is replayed across tenants, and no tenant is not everybody (hono-i
   expect([(await post('k1')).status, runs()]).toEqual([403, 2])
 })
 
-test('a guard without any tenant refuses to work, and says that it is not for the client to mend [R1]', async () => {
-  const { post, runs } = guarded({}, undefined, createIbid({ store: memoryStore(), housekeeping: false }))
-  const refused = await post('k1')
-  expect([refused.status, await codeOf(refused), runs()]).toEqual([500, 'INVALID_INTENT', 0])
+test('a guard without any tenant refuses to start, and says what to give it [R1]', () => {
+  const ibid = createIbid({ store: memoryStore(), housekeeping: false })
+  expect(() => guarded({}, undefined, ibid)).toThrow(/the HTTP guard got no tenant/)
 })
 
 test('a 429 after the reservation gives the key back (Cordum gateway)', async () => {

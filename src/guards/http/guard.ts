@@ -2,7 +2,7 @@
  * The guard itself, without any framework: opens an exchange, and says whether to let it pass, what to answer at once,
  * or that this request is the one that runs. Whoever runs it reports how that ended, and is told what to send.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, invalidIntent } from '../../core/errors.js'
 import type { Attempt } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import { deriveKey } from '../../key/index.js'
@@ -43,6 +43,12 @@ export function isSafe(method: string): boolean {
 
 export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R> = {}): Guard<R> {
   const settings = readOptions(options)
+  if (settings.tenant === undefined && ibid.tenant === undefined) {
+    throw invalidIntent(
+      'the HTTP guard got no tenant, so that callers would get the responses of others',
+      'give tenant: (request) => …, or name the single tenant in createIbid({ tenant })',
+    )
+  }
   const policy = keptByCheck(settings.policy, settings.allowed, settings.maxResponseBytes)
 
   async function open(exchange: Exchange<R>): Promise<Opening> {
