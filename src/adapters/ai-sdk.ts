@@ -19,7 +19,7 @@ export function aiSdkTools(broker: Broker, options: AiSdkOptions = {}): Record<s
       tool({
         ...(card.title !== undefined && { title: card.title }),
         ...(card.description !== undefined && { description: card.description }),
-        inputSchema: jsonSchema<unknown>(objectSchema(card)),
+        inputSchema: jsonSchema(objectSchema(card)),
         execute: (args: unknown, info: ToolExecutionOptions): Promise<ModelObservation> =>
           answerCall(
             broker,
