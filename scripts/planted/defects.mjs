@@ -1,10 +1,11 @@
 /** The deliberate defects: what is changed where, and which tests have to notice. */
+import { broker } from './broker.mjs'
 import { core } from './core.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
 import { sqlite } from './sqlite.mjs'
 
-export const defects = [...core, ...key, ...engine, ...sqlite]
+export const defects = [...core, ...key, ...engine, ...sqlite, ...broker]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */
 export const control = {

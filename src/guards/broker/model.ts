@@ -20,7 +20,6 @@ export interface ModelView {
 
 /** Keys as deriveKey makes them. */
 const KEY = /\bk\d+:[\w-]{43}(?![\w-])/g
-const DEEPEST = 100
 
 export function modelView(
   contract: Pick<Contract, 'outputFor' | 'effect'> | undefined,
@@ -31,15 +30,15 @@ export function modelView(
   const clean = cleaner(view.secrets)
   if (observation.ok) {
     const shown = shortened(contract, observation.data, model)
-    return { ok: true, data: fitted(plain(shown, clean, 0) ?? null, view.maxCharacters) }
+    return { ok: true, data: fitted(plain(shown, clean, []) ?? null, view.maxCharacters) }
   }
   const receipted = contract?.effect === 'write-non-idempotent' || contract?.effect === 'irreversible'
   const told =
     receipted && isUnsettled(observation.error) ? notForModels(observation.error) : observation.error
   const { data, ...rest } = told
-  const error = plain(rest, clean, 0) as ObservationError
+  const error = plain(rest, clean, []) as ObservationError
   if (data === undefined) return { ok: false, error }
-  const shown = plain(withFirst(contract, data, model), clean, 0)
+  const shown = plain(withFirst(contract, data, model), clean, [])
   return { ok: false, error: { ...error, data: fitted(shown, view.maxCharacters) } }
 }
 
@@ -92,7 +91,7 @@ function addGlobal(flags: string): string {
 }
 
 /** As JSON carries it, with every text cleaned, names included. */
-function plain(value: unknown, clean: Clean, depth: number): unknown {
+function plain(value: unknown, clean: Clean, around: readonly object[]): unknown {
   switch (typeof value) {
     case 'string':
       return clean(value)
@@ -101,7 +100,7 @@ function plain(value: unknown, clean: Clean, depth: number): unknown {
     case 'number':
       return Number.isFinite(value) ? value : String(value)
     case 'object':
-      return value === null ? null : plainObject(value, clean, depth)
+      return value === null ? null : plainObject(value, clean, around)
     case 'boolean':
       return value
     default:
@@ -109,9 +108,10 @@ function plain(value: unknown, clean: Clean, depth: number): unknown {
   }
 }
 
-function plainObject(value: object, clean: Clean, depth: number): unknown {
-  if (depth >= DEEPEST) return '[too deep]'
-  const inner = (member: unknown): unknown => plain(member, clean, depth + 1)
+function plainObject(value: object, clean: Clean, around: readonly object[]): unknown {
+  if (around.includes(value)) return '[contains itself]'
+  const within = [...around, value]
+  const inner = (member: unknown): unknown => plain(member, clean, within)
   if (Array.isArray(value)) return value.map((item) => inner(item) ?? null)
   if (value instanceof Map) return Array.from(value, ([k, v]) => [inner(k) ?? null, inner(v) ?? null])
   if (value instanceof Set) return Array.from(value, (item) => inner(item) ?? null)
