@@ -3,7 +3,7 @@
  * The run is the thread: with a checkpointer the graph keeps the model's message, so the id of a call is the same
  * when the tool node runs again, be it on resume, on replay or in a fork of the thread.
  */
-import type { StructuredToolInterface } from '@langchain/core/tools'
+import { type StructuredToolInterface, ToolInputParsingException } from '@langchain/core/tools'
 import { type AgentMiddleware, createMiddleware, tool, ToolMessage } from 'langchain'
 import type { Broker, ModelObservation } from '../guards/broker/index.js'
 import { type AdapterOptions, answerCall } from './host/answer.js'
@@ -19,6 +19,8 @@ export interface LangChainInfo {
 
 export type LangChainOptions = AdapterOptions<LangChainInfo>
 
+type Invoke = (input: unknown, config?: LangChainInfo) => Promise<unknown>
+
 interface Requested {
   readonly name: string
   readonly args: unknown
@@ -27,15 +29,25 @@ interface Requested {
 
 /** For `ToolNode`, `createAgent({ tools })` and `bindTools`. */
 export function langchainTools(broker: Broker, options: LangChainOptions = {}): StructuredToolInterface[] {
-  return broker.tools.map((card) =>
-    tool(
-      async (args: unknown, info: LangChainInfo & { readonly toolCall?: { readonly id?: string } }) => {
-        const call = { name: card.name, args, id: info.toolCall?.id }
-        return messageFor(call, await answerFor(broker, call, info, options))
-      },
-      { name: card.name, description: card.description ?? card.title ?? '', schema: objectSchema(card) },
-    ),
-  )
+  const answer = async (call: Requested, info: LangChainInfo = {}): Promise<ToolMessage | string> =>
+    messageFor(call, await answerFor(broker, call, info, options))
+  return broker.tools.map((card) => {
+    const { name } = card
+    const made = tool(
+      (args: unknown, info: LangChainInfo & { readonly toolCall?: { readonly id?: string } }) =>
+        answer({ name, args, id: info.toolCall?.id }, info),
+      { name, description: card.description ?? card.title ?? '', schema: objectSchema(card) },
+    )
+    const invoke = made.invoke.bind(made) as Invoke
+    // LangChain checks arguments too, and would answer in its own words: the broker names the field.
+    const unchecked: Invoke = (input, config) =>
+      invoke(input, config).catch((error: unknown) => {
+        if (!(error instanceof ToolInputParsingException)) throw error
+        const { args = input, id } = (input ?? {}) as Partial<Requested>
+        return answer({ name, args, id }, config)
+      })
+    return Object.assign(made, { invoke: unchecked })
+  })
 }
 
 /** For `createAgent({ middleware })`: brings the tools along, and answers their calls whoever else declares them. */
