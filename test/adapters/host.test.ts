@@ -3,9 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type } from 'arktype'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { anthropicTools } from '../../src/adapters/anthropic.js'
 import { aiSdkTools } from '../../src/adapters/ai-sdk.js'
+import { langchainTools } from '../../src/adapters/langchain.js'
+import { openaiAgentsTools } from '../../src/adapters/openai-agents.js'
 import type { AdapterOptions, HostCall } from '../../src/adapters/host/answer.js'
 import {
   type Broker,
@@ -129,6 +133,32 @@ test('a call that was cancelled before it began is not carried out', async () =>
   expect(await refund?.execute?.(REFUND, info)).toMatchObject({ ok: false, error: { code: 'CANCELLED' } })
   expect(effects.all()).toEqual([])
 })
+
+const VENDORS = {
+  zod: z.object({ id: z.string() }),
+  arktype: type({ id: 'string' }),
+  'JSON Schema': { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+}
+
+test.each(Object.entries(VENDORS))(
+  'a model is shown an input of %s as plain JSON Schema',
+  (_vendor, input) => {
+    const look = defineTool({ name: 'look', version: '1.0.0', effect: 'read', input, execute: () => 1 })
+    const tools = createBroker({ ibid, tools: [look], tenant: 'harbor' })
+    const [agents] = openaiAgentsTools(tools)
+    const [runner] = anthropicTools(tools, {})
+    const [chain] = langchainTools(tools)
+    const schemas = [agents?.parameters, (runner as { input_schema?: unknown }).input_schema, chain?.schema]
+    for (const schema of schemas) {
+      expect(schema).toMatchObject({
+        type: 'object',
+        properties: { id: { type: 'string' } },
+        required: ['id'],
+      })
+      expect(schema).not.toHaveProperty('~standard')
+    }
+  },
+)
 
 test('a tool whose input no model can be shown is refused when the tools are made', () => {
   const mute = {

@@ -49,7 +49,7 @@ function openGraph() {
     .compile({ checkpointer: new MemorySaver() })
 }
 
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 30_000 })
+const PATIENT = { timeout: 30_000 }
 
 test.each([
   { when: 'while the refund may be under way', least: 0 },
@@ -61,7 +61,7 @@ test.each([
     const config = { configurable: { thread_id: 'thread' } }
     // The question ends the node at once; the refund beside it goes on.
     await graph.invoke({ messages: [new HumanMessage('Refund it.'), said(...BOTH)] }, config)
-    await soon(() => effects.all().length).toBeGreaterThanOrEqual(least)
+    await expect.poll(() => effects.all().length, PATIENT).toBeGreaterThanOrEqual(least)
     const [refunded, answered] = results(await graph.invoke(new Command({ resume: 'yes' }), config))
     expect(effects.all()).toHaveLength(1)
     expect(JSON.parse(refunded as string)).toMatchObject({ ok: true, data: { amount: 14_000 } })
@@ -73,7 +73,7 @@ test('[R20] the same call in another thread is another refund', async () => {
   const graph = openGraph()
   for (const thread_id of ['one', 'two'])
     await graph.invoke({ messages: [said(...BOTH)] }, { configurable: { thread_id } })
-  await soon(() => new Set(effects.all().map(({ key }) => key)).size).toBe(2)
+  await expect.poll(() => new Set(effects.all().map(({ key }) => key)).size, PATIENT).toBe(2)
 })
 
 test('[R20] a fork from before the tool gets what the first branch did', async () => {
