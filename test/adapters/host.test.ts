@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError'
+import { Agent, RunContext, RunToolApprovalItem } from '@openai/agents'
 import { type } from 'arktype'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -16,6 +18,7 @@ import {
   type CallContext,
   createBroker,
   defineTool,
+  type ModelObservation,
   stepIds,
 } from '../../src/guards/broker/index.js'
 import type { Ibid } from '../../src/index.js'
@@ -98,6 +101,24 @@ describe.each(Object.entries(AGENTS))('%s', (_name, load) => {
     )
   })
 
+  test('[R20] a mistake of the program is not carried out, and says what is missing', async () => {
+    const agent = await load()
+    const order = { broker, place: {}, calls: [REFUND] }
+    // Some frameworks end the run with it, the others give it to the model.
+    const [told] = await agent.fresh(order).catch((error: unknown) => [String(error)])
+    expect(told).toContain('the context names no run')
+    expect(told).toContain('nothing was executed')
+    expect(effects.all()).toEqual([])
+  })
+
+  test('[R21] without a run an id counts nowhere: the arguments of a principal are what is left', async () => {
+    const agent = await load()
+    const order = { broker, place: { principal: 'ada' }, calls: [REFUND], options: { stored: true } }
+    expect((await agent.fresh(order))[0]).toContain('"ok":true')
+    expect((await agent.fresh(order))[0]).toContain('"code":"NEEDS_HUMAN"')
+    expect(effects.all()).toHaveLength(1)
+  })
+
   test('[R12] a log that throws loses no answer', async () => {
     const shown = await (
       await load()
@@ -111,12 +132,34 @@ describe.each(Object.entries(AGENTS))('%s', (_name, load) => {
   })
 })
 
-test('[R20] a program that names no run is told so, and nothing is executed', async () => {
-  const [refund] = anthropicTools(broker, {})
-  const toolUse = { type: 'tool_use' as const, id: 'toolu_1', name: 'issue_refund', input: REFUND }
-  const run = async (): Promise<unknown> => await refund?.run(REFUND, { toolUse, toolUseBlock: toolUse })
-  await expect(run()).rejects.toMatchObject({ code: 'INVALID_INTENT' })
-  expect(effects.all()).toEqual([])
+const toolUse = { type: 'tool_use' as const, id: 'toolu_1', name: 'issue_refund', input: {} }
+
+test('[R35] an observation of an error is marked as one in the way of the framework', async () => {
+  const [refund] = anthropicTools(broker, { context: { runId: 'run' } })
+  const run = async (): Promise<unknown> => await refund?.run({}, { toolUse, toolUseBlock: toolUse })
+  await expect(run()).rejects.toBeInstanceOf(ToolError)
+
+  const { issue_refund: tool } = aiSdkTools(broker, { context: { runId: 'run' } })
+  const call = { toolCallId: 'call_1', messages: [], input: {} }
+  const outputOf = async (args: object): Promise<unknown> => {
+    const output = (await tool?.execute?.(args, call)) as ModelObservation
+    return tool?.toModelOutput?.({ ...call, output })
+  }
+  expect(await outputOf({})).toMatchObject({ type: 'error-json', value: { ok: false } })
+  expect(await outputOf(REFUND)).toMatchObject({ type: 'json', value: { ok: true } })
+})
+
+test('[R21] an approval of all calls to come makes no id a stored one', async () => {
+  const [refund] = openaiAgentsTools(broker, { context: { runId: 'run' } })
+  const runContext = new RunContext()
+  const rawItem = { type: 'function_call', callId: 'call_0', name: 'issue_refund', arguments: '{}' } as const
+  const agent = new Agent({ name: 'clerk' })
+  runContext.approveTool(new RunToolApprovalItem(rawItem, agent), { alwaysApprove: true })
+  const call = async (callId: string): Promise<unknown> =>
+    await refund?.invoke(runContext, JSON.stringify(REFUND), { toolCall: { ...rawItem, callId } })
+  expect(await call('call_1')).toMatchObject({ ok: true })
+  expect(await call('call_2')).toMatchObject({ ok: false, error: { code: 'NEEDS_HUMAN' } })
+  expect(effects.all()).toHaveLength(1)
 })
 
 test('the context of AI SDK 7 is read where it has one', async () => {
