@@ -11,11 +11,9 @@ export interface ObjectSchema {
 }
 
 export function objectSchema({ name, inputSchema }: ToolCard): ObjectSchema {
-  if (typeof inputSchema === 'object' && inputSchema['type'] === 'object') {
-    // Some vendors hang themselves onto what they make, and frameworks then take it for more than a schema.
-    const { '~standard': _, ...plain } = inputSchema
-    return { ...plain, type: 'object' }
-  }
+  // A copy: zod hangs itself onto what it makes, unseen, and a framework then takes it for more than a schema.
+  if (typeof inputSchema === 'object' && inputSchema['type'] === 'object')
+    return { ...inputSchema, type: 'object' }
   throw invalidIntent(
     `the input of ${name} ${inputSchema === undefined ? 'cannot be written as JSON Schema' : 'is not an object'}`,
     `give the contract of ${name} an inputJsonSchema of type object: models call tools with named arguments`,
