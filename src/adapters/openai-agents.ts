@@ -1,0 +1,54 @@
+/**
+ * `ibid/openai-agents`: a broker's tools for agents of the OpenAI Agents SDK. The run comes from the run's
+ * context, `run(agent, input, { context: { ibid: { runId } } })`, which a serialized state carries along.
+ */
+import { type FunctionTool, type RunContext, tool } from '@openai/agents'
+import type { Broker, ModelObservation } from '../guards/broker/index.js'
+import { type AdapterOptions, answerCall, carriedContext } from './host/answer.js'
+import { objectSchema } from './host/object-schema.js'
+
+/** What the SDK hands to a tool beside its arguments. */
+export interface OpenAiAgentsInfo {
+  readonly runContext: RunContext | undefined
+  readonly details: Parameters<FunctionTool['invoke']>[2]
+}
+
+export type OpenAiAgentsOptions = AdapterOptions<OpenAiAgentsInfo>
+
+type LooseSchema = Extract<Parameters<typeof tool>[0], { readonly strict: false }>['parameters']
+
+/** For `new Agent({ tools })`. Spread one to add to it: `{ ...refund, needsApproval: async () => true }`. */
+export function openaiAgentsTools(broker: Broker, options: OpenAiAgentsOptions = {}): FunctionTool[] {
+  return broker.tools.map((card) =>
+    tool<LooseSchema, unknown, ModelObservation>({
+      name: card.name,
+      description: card.description ?? card.title ?? '',
+      parameters: objectSchema(card) as unknown as NonNullable<LooseSchema>,
+      strict: false,
+      // What still throws is the program's mistake: the SDK would tell the model to try again.
+      errorFunction: null,
+      execute: (args, runContext, details) =>
+        answerCall(
+          broker,
+          { tool: card.name, args, toolCallId: details?.toolCall?.callId, info: { runContext, details } },
+          {
+            context: carriedContext(runContext?.context),
+            signal: details?.signal,
+            stored: wasApproved(runContext, details?.toolCall?.callId),
+          },
+          options,
+        ),
+    }),
+  )
+}
+
+/**
+ * A call that a person approved has been through a serialized state, which keeps its id. An approval of all calls to
+ * come says nothing of this one.
+ */
+function wasApproved(runContext: RunContext | undefined, id: string | undefined): boolean {
+  if (runContext === undefined || id === undefined) return false
+  return Object.values(runContext.toJSON().approvals).some(
+    ({ approved }) => Array.isArray(approved) && approved.includes(id),
+  )
+}
