@@ -119,7 +119,7 @@ describe.each(Object.entries(AGENTS))('%s', (_name, load) => {
     expect(effects.all()).toHaveLength(1)
   })
 
-  test('[R12] a log that throws loses no answer', async () => {
+  test('a log that throws loses no answer', async () => {
     const shown = await (
       await load()
     ).fresh({

@@ -30,9 +30,9 @@ import {
 } from './words.js'
 
 export interface BrokerOptions {
-  readonly ibid: Pick<Ibid, 'once' | 'get'>
+  readonly ibid: Pick<Ibid, 'once' | 'get' | 'tenant'>
   readonly tools: readonly Tool<never>[]
-  /** For programs with a single tenant. Without it every call must name its own. */
+  /** For programs with a single tenant; default: that of createIbid. Without one every call must name its own. */
   readonly tenant?: string
   /** Taken out of everything that a model sees. */
   readonly secrets?: readonly (string | RegExp)[]
@@ -102,10 +102,11 @@ export function createBroker(options: BrokerOptions): Broker {
     onError: (error, tool) => report(options.onError, error, tool),
   }
 
+  const tenant = options.tenant ?? options.ibid.tenant
   const patienceMs = toMs(options.patience ?? '30s', 'patience')
 
   async function call(name: string, given: unknown, context: CallContext): Promise<Observation> {
-    const caller = readContext(context, options.tenant)
+    const caller = readContext(context, tenant)
     const tool = tools.get(name)
     if (!tool) return refusal(unknownTool(name, [...tools.keys()]))
     const looked = check(tool, given)
