@@ -7,7 +7,9 @@ const PEERS = 'peers/redis.mjs'
 
 async function openServer({ quick, say }) {
   ensurePeers(say)
-  const server = await startRedis({ settings: { appendfsync: 'everysec', 'auto-aof-rewrite-percentage': '0' } })
+  const server = await startRedis({
+    settings: { appendfsync: 'everysec', 'auto-aof-rewrite-percentage': '0' },
+  })
   return {
     url: server.url,
     size: (full) => (quick ? Math.ceil(full / 20) : full),

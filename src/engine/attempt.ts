@@ -78,7 +78,7 @@ export function underLease<T>(
   return new Underway<T>(room, receipt, attempt, timeoutMs, sinceMs, endsMs).race(result)
 }
 
-export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return (
     value !== null &&
     (typeof value === 'object' || typeof value === 'function') &&

@@ -52,9 +52,9 @@ class Half {
   set(entry: Entry): void {
     const { tenant, scope, key } = entry.receipt
     let scopes = this.#tenants.get(tenant)
-    if (!scopes) this.#tenants.set(tenant, (scopes = new Map()))
+    if (!scopes) this.#tenants.set(tenant, (scopes = new Map<string, Map<string, Entry>>()))
     let keys = scopes.get(scope)
-    if (!keys) scopes.set(scope, (keys = new Map()))
+    if (!keys) scopes.set(scope, (keys = new Map<string, Entry>()))
     if (!keys.has(key)) this.size++
     keys.set(key, entry)
     this.characters += entry.outcome.length

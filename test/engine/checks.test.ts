@@ -6,9 +6,11 @@ import { bench, type Bench, checking, failure, INTENT, leaveBehind, seen, turn }
 const LEASE = { lease: '1s', maxAttempts: 3 } as const
 const unclear = { found: 'unclear' } as const
 
+const doubt = (): Promise<never> => Promise.reject(new OutcomeUnknown('who knows'))
+
 async function held(): Promise<Bench> {
   const on = bench()
-  await failure(on.open().once(INTENT, () => Promise.reject(new OutcomeUnknown('who knows'))))
+  await failure(on.open().once(INTENT, doubt))
   return on
 }
 
@@ -29,7 +31,6 @@ describe('[R7] a held receipt, met by a caller with a check', () => {
 
   test('[R7, R14] not found, and no attempt is left: it stays held for a person', async () => {
     const on = bench()
-    const doubt = (): Promise<never> => Promise.reject(new OutcomeUnknown('who knows'))
     await failure(on.open().once(INTENT, doubt, { maxAttempts: 1 }))
     const { policy } = checking(() => ({ found: false }))
     const error = await failure(on.open().once(INTENT, () => 'no', policy))
