@@ -1,0 +1,64 @@
+/** `ibid/fastify`: the guard as a Fastify 5 plugin, for all routes of the context that it is registered in. */
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { heard } from '../guards/http/attempts.js'
+import type { Answer, Body } from '../guards/http/exchange.js'
+import { createGuard, isSafe, type Opening } from '../guards/http/guard.js'
+import type { HttpOptions } from '../guards/http/index.js'
+import { nodeExchange } from '../guards/http/node-exchange.js'
+import { joined, parsedBody, readAndPutBack, watchBody } from '../guards/http/request-body.js'
+import { capture } from '../guards/http/server-response.js'
+import type { Ibid } from '../ibid.js'
+
+export { attemptOf } from '../guards/http/index.js'
+
+const SEEN = Symbol('ibid bytes')
+type Watched = FastifyRequest & { [SEEN]?: readonly Uint8Array[] | undefined }
+
+/** `app.register(idempotent(ibid, options))`. Authenticate before: in an earlier hook, or in one registered earlier. */
+export function idempotent(ibid: Ibid, options: HttpOptions<FastifyRequest> = {}): FastifyPluginCallback {
+  const guard = createGuard(ibid, options)
+
+  function bodyOf({ raw, body, [SEEN]: seen }: Watched): Body | Promise<Body> {
+    if (seen && raw.complete) return joined(seen, guard.maxRequestBytes)
+    return raw.readableDidRead ? parsedBody(raw, body) : readAndPutBack(raw, guard.maxRequestBytes)
+  }
+
+  const plugin: FastifyPluginCallback = (app, _options, registered) => {
+    app.addHook('preParsing', (request: Watched, _reply, payload, done) => {
+      if (isSafe(request.method) || (request[SEEN] = watchBody(request.raw))) return done(null, payload)
+      if (payload !== request.raw || request.raw.readableDidRead) return done(null, payload)
+      const goOn = (bytes: Uint8Array): void => {
+        request[SEEN] = [bytes]
+        done(null, payload)
+      }
+      Promise.resolve(readAndPutBack(request.raw, guard.maxRequestBytes)).then(goOn, done)
+    })
+
+    app.addHook('preHandler', (request, reply, done) => {
+      const { routeOptions, raw } = request
+      const goOn = (opening: Opening): void => {
+        if (opening?.kind === 'answer') return answer(reply, opening.answer)
+        if (opening) capture(reply.raw, opening)
+        done()
+      }
+      guard.open(nodeExchange(raw, request, () => bodyOf(request), routeOptions.url)).then(goOn, done)
+    })
+
+    app.addHook('onError', (request, _reply, error, done) => {
+      heard(request, error)
+      done()
+    })
+    registered()
+  }
+  // Hooks are for the context that registers the plugin, not for one of its own.
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+function answer(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.code(status)
+  for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1])
+  // With a serializer of its own, a text that is JSON already would be made JSON once more.
+  reply.serializer(AS_IT_IS).send(body)
+}
+
+const AS_IT_IS = (body: unknown): string => body as string

@@ -1,0 +1,65 @@
+/**
+ * `ibid/hono`: the guard as Hono middleware. On Node it works on the request and response underneath, where the bytes
+ * are at hand; anywhere else on Fetch's.
+ */
+import type { Context, MiddlewareHandler } from 'hono'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Body, Exchange } from '../guards/http/exchange.js'
+import { record, toResponse } from '../guards/http/fetch-response.js'
+import { createGuard } from '../guards/http/guard.js'
+import type { HttpOptions } from '../guards/http/index.js'
+import { nodeExchange } from '../guards/http/node-exchange.js'
+import { checkLength, readAndPutBack } from '../guards/http/request-body.js'
+import { capture } from '../guards/http/server-response.js'
+import type { Ibid } from '../ibid.js'
+
+export { attemptOf } from '../guards/http/index.js'
+
+interface Underneath {
+  readonly incoming?: IncomingMessage & { rawBody?: Uint8Array }
+  readonly outgoing?: ServerResponse
+}
+
+export function idempotent(ibid: Ibid, options: HttpOptions<Context> = {}): MiddlewareHandler {
+  const guard = createGuard(ibid, options)
+  return async (context, next) => {
+    const under = (context.env ?? {}) as Underneath
+    const { outgoing } = under
+    const opening = await guard.open(exchangeOf(context, under, guard.maxRequestBytes))
+    if (opening === undefined) return next()
+    if (opening.kind === 'answer') return toResponse(opening.answer)
+    if (outgoing) capture(outgoing, opening)
+    await next()
+    if (context.error) opening.heard(context.error)
+    if (outgoing) return
+    const response = await record(context.res, opening)
+    context.res = undefined
+    context.res = response
+  }
+}
+
+function exchangeOf(context: Context, { incoming }: Underneath, maxBytes: number): Exchange<Context> {
+  const { req } = context
+  async function body(): Promise<Body> {
+    if (incoming && !incoming.readableDidRead) {
+      // Where Hono's server for Node looks first.
+      return (incoming.rawBody = await readAndPutBack(incoming, maxBytes))
+    }
+    checkLength(Number(req.header('content-length') ?? 0), maxBytes)
+    return new Uint8Array(await req.arrayBuffer())
+  }
+  const route = req.matchedRoutes.at(-1)?.path
+  const known = route?.includes('*') ? undefined : route
+  if (incoming) return nodeExchange(incoming, context, body, known)
+  const { pathname, search } = new URL(req.url)
+  const header = (name: string): string | undefined => req.header(name)
+  return {
+    method: req.method,
+    path: pathname,
+    query: search.slice(1),
+    route: known,
+    header,
+    body,
+    request: context,
+  }
+}

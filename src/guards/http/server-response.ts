@@ -1,0 +1,234 @@
+/**
+ * A Node response, held until its receipt is written. What a handler writes in one piece waits for that; what it
+ * streams goes out while it is recorded, and only the end waits. A client that goes away is kept from the handler:
+ * the effect is under way, and its receipt must not be lost with the connection.
+ *
+ * The methods stand here once and find their state on the response, so that a request makes no functions of its own.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Answer } from './exchange.js'
+import { type GivenHeaders, type HeaderSource, REPLAYED, withoutReplayed } from './kept-headers.js'
+import { createRecorder, type Recorder } from './recorder.js'
+import type { Run } from './run.js'
+
+type Done = (error?: Error | null) => void
+
+interface Head {
+  readonly reason: string | undefined
+  readonly headers: GivenHeaders | undefined
+}
+
+interface State {
+  readonly run: Run
+  readonly recorder: Recorder
+  /** What stood there before the handler: it goes out with whatever is sent in the handler's place. */
+  readonly before: OutgoingHttpHeaders
+  /** The methods as they were. */
+  readonly write: ServerResponse['write']
+  readonly end: ServerResponse['end']
+  readonly writeHead: ServerResponse['writeHead']
+  readonly flushHeaders: ServerResponse['flushHeaders']
+  readonly destroy: ServerResponse['destroy']
+  readonly emit: ServerResponse['emit']
+  /** `held`: nothing has left yet. `open`: it is being streamed. `over`: the handler has ended it, or its time is up. */
+  phase: 'held' | 'open' | 'over'
+  /** What is written now comes from here, not from the handler. */
+  isOurs: boolean
+  isGone: boolean
+  wroteAgain: boolean
+  head: Head | undefined
+  sealed: { readonly status: number; readonly set: OutgoingHttpHeaders } | undefined
+}
+
+const STATE = Symbol('ibid response')
+type Held = ServerResponse & { [STATE]: State }
+
+export function capture(response: ServerResponse, run: Run): void {
+  const { write, end, writeHead, flushHeaders, destroy, emit } = response
+  const held = response as Held
+  held[STATE] = {
+    run,
+    recorder: createRecorder(run.maxResponseBytes),
+    before: response.getHeaders(),
+    write,
+    end,
+    writeHead,
+    flushHeaders,
+    destroy,
+    emit,
+    phase: 'held',
+    isOurs: false,
+    isGone: false,
+    wroteAgain: false,
+    head: undefined,
+    sealed: undefined,
+  }
+  response.write = heldWrite as typeof write
+  response.end = heldEnd as typeof end
+  response.writeHead = heldWriteHead
+  response.flushHeaders = heldFlushHeaders
+  response.destroy = heldDestroy
+  response.emit = heldEmit as typeof emit
+  run.onInterrupt((answer) => {
+    if (held[STATE].phase === 'held') replace(held, held[STATE], answer)
+  })
+}
+
+function heldWriteHead(this: Held, status: number, ...rest: [(string | GivenHeaders)?, GivenHeaders?]): Held {
+  const state = this[STATE]
+  if (state.isOurs || state.phase === 'open') {
+    state.writeHead.call(this, status, ...(rest as []))
+  } else if (state.phase === 'over') {
+    state.wroteAgain = true
+  } else {
+    const [first, second] = rest
+    state.head =
+      typeof first === 'string'
+        ? { reason: first, headers: second }
+        : { reason: undefined, headers: second ?? first }
+    this.statusCode = status
+  }
+  return this
+}
+
+function heldFlushHeaders(this: ServerResponse): void {
+  const state = (this as Held)[STATE]
+  if (state.phase === 'over') return
+  stream(this as Held, state)
+  if (!state.isGone) state.flushHeaders.call(this)
+}
+
+function heldWrite(
+  this: Held,
+  chunk: string | Uint8Array,
+  encoding?: BufferEncoding | Done,
+  done?: Done,
+): boolean {
+  const state = this[STATE]
+  if (state.phase === 'over') state.wroteAgain = true
+  else {
+    stream(this, state)
+    state.recorder.add(chunk, typeof encoding === 'string' ? encoding : undefined)
+    if (!state.isGone) return state.write.call(this, chunk, encoding as BufferEncoding, done)
+  }
+  const tell = typeof encoding === 'function' ? encoding : done
+  if (tell) process.nextTick(tell)
+  return true
+}
+
+function heldEnd(this: Held, ...given: unknown[]): Held {
+  const state = this[STATE]
+  if (state.phase === 'over') {
+    state.wroteAgain = true
+    return this
+  }
+  const [chunk, encoding, done] = endArguments(given)
+  if (chunk !== undefined) state.recorder.add(chunk, encoding)
+  const wasOpen = state.phase === 'open'
+  const { status, set } = (state.sealed ??= seal(this))
+  const headers: HeaderSource[] = state.head?.headers ? [set, state.head.headers] : [set]
+  state.phase = 'over'
+  void state.run
+    .finish({ status, headers, body: state.recorder.body(), bytes: state.recorder.bytes })
+    .then((answer) =>
+      answer ? instead(this, state, wasOpen, answer) : send(this, state, wasOpen, chunk, encoding, done),
+    )
+  return this
+}
+
+function heldDestroy(this: ServerResponse, error?: Error): ServerResponse {
+  const state = (this as Held)[STATE]
+  if (state.phase !== 'over')
+    void state.run.fail(error ?? new TypeError('the handler destroyed its response'))
+  state.phase = 'over'
+  return state.destroy.call(this, error)
+}
+
+function heldEmit(this: Held, event: string, ...args: unknown[]): boolean {
+  const state = this[STATE]
+  if (event !== 'close' || state.phase === 'over') return state.emit.call(this, event, ...args)
+  state.isGone = true
+  // Whoever waits for room to write would wait for ever.
+  return state.emit.call(this, 'drain')
+}
+
+/** From here on the head is fixed, and what is recorded of it is what is sent. */
+function seal(response: ServerResponse): { readonly status: number; readonly set: OutgoingHttpHeaders } {
+  if (response.hasHeader(REPLAYED)) response.removeHeader(REPLAYED)
+  return { status: response.statusCode, set: response.getHeaders() }
+}
+
+function stream(response: Held, state: State): void {
+  if (state.phase !== 'held') return
+  state.sealed = seal(response)
+  state.phase = 'open'
+  sendHead(response, state)
+}
+
+function sendHead(response: Held, { head, writeHead }: State): void {
+  if (!head) return
+  const { statusCode } = response
+  const headers = head.headers && (withoutReplayed(head.headers) as OutgoingHttpHeaders)
+  const args = head.reason === undefined ? [statusCode, headers] : [statusCode, head.reason, headers]
+  writeHead.apply(response, args as Parameters<typeof writeHead>)
+}
+
+function send(
+  response: Held,
+  state: State,
+  wasOpen: boolean,
+  chunk: string | Uint8Array | undefined,
+  encoding: BufferEncoding | undefined,
+  done: Done | undefined,
+): void {
+  state.isOurs = true
+  if (state.wroteAgain && !wasOpen && state.sealed) {
+    // An error handler most likely, which changed the head on its way.
+    response.statusCode = state.sealed.status
+    resetHeaders(response, state.sealed.set)
+  }
+  if (!wasOpen) sendHead(response, state)
+  state.end.call(response, chunk, encoding as BufferEncoding, done as () => void)
+  if (state.isGone) state.emit.call(response, 'close')
+}
+
+function instead(response: Held, state: State, wasOpen: boolean, answer: Answer): void {
+  // Broken off on purpose: a client must not take for whole what could not be written down.
+  if (wasOpen) state.destroy.call(response)
+  else replace(response, state, answer)
+}
+
+function replace(response: Held, state: State, answer: Answer): void {
+  state.phase = 'over'
+  state.isOurs = true
+  resetHeaders(response, state.before)
+  sendAnswer(response, answer, state.end)
+}
+
+export function sendAnswer(response: ServerResponse, answer: Answer, end = response.end): void {
+  const { status, headers, body } = answer
+  response.statusCode = status
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    if (headers.indexOf(name) < i) response.appendHeader(name, headers[i + 1] as string)
+    else response.setHeader(name, headers[i + 1] as string)
+  }
+  end.call(response, body, 'utf8')
+}
+
+function resetHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name)
+  for (const name in headers) response.setHeader(name, headers[name] as string)
+}
+
+type EndArguments = [string | Uint8Array | undefined, BufferEncoding | undefined, Done | undefined]
+
+function endArguments(given: unknown[]): EndArguments {
+  const done = given.find((one) => typeof one === 'function') as Done | undefined
+  const [chunk, encoding] = given as [(string | Uint8Array | Done | null)?, (BufferEncoding | Done | null)?]
+  return [
+    typeof chunk === 'function' || chunk === null ? undefined : chunk,
+    typeof encoding === 'function' || encoding === null ? undefined : encoding,
+    done,
+  ]
+}

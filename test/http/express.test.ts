@@ -1,0 +1,4 @@
+/** The table over express. */
+import { runTable } from './table.js'
+
+runTable('express')

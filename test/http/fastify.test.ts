@@ -1,0 +1,4 @@
+/** The table over fastify. */
+import { runTable } from './table.js'
+
+runTable('fastify')

@@ -1,0 +1,4 @@
+/** The table over hono. */
+import { runTable } from './table.js'
+
+runTable('hono')

@@ -1,0 +1,9 @@
+/** The table over Next.js, built and served by Next itself. */
+import { rmSync } from 'node:fs'
+import { afterAll } from 'vitest'
+import { buildNext } from './site.js'
+import { runTable } from './table.js'
+
+let folder: string | undefined
+runTable('next', () => (folder = buildNext()))
+afterAll(() => folder && rmSync(folder, { recursive: true, force: true }))

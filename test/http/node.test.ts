@@ -1,0 +1,4 @@
+/** The table over node. */
+import { runTable } from './table.js'
+
+runTable('node')
