@@ -12,6 +12,7 @@ import { createGroupCommit } from './group-commit.js'
 import { keepHouse, sweep, type Swept } from './housekeeping.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { type Effect, once, type Once } from './once.js'
+import { type Claim, createRemote, type Owned, type Remote, type Settlement } from './remote.js'
 import { recall, replay } from './replay.js'
 import { resolve, type Resolution, type Resolver } from './resolve.js'
 import type { Call, Room } from './room.js'
@@ -40,6 +41,11 @@ export interface Engine<Tx> {
   replay<T>(settled: Settled, call: Call<T>): Once<T>
   once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
   transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
+  /** Claims for work that runs elsewhere. */
+  claim<T>(call: Call<T>, token: string | undefined): Promise<Claim<T>>
+  renew(owned: Owned): Promise<ReceiptView>
+  settle(owned: Owned, settlement: Settlement): Promise<ReceiptView>
+  wait(address: Address, forMs: number): ReturnType<Remote['wait']>
   look(addresses: readonly Address[]): Promise<Looked>
   scan(query: ScanQuery): Promise<ScanPage>
   audit(query: AuditQuery): Promise<AuditPage>
@@ -60,6 +66,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     },
   }
   const room = furnish(store, options, timers, inside, () => closing !== undefined)
+  const remote = createRemote(room)
   const stopHousekeeping =
     options.sweepEveryMs > 0 ? keepHouse(room, options.sweepEveryMs, options.auditMs) : undefined
   let isReady = false
@@ -120,6 +127,10 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     once: (call, effect) =>
       isReady && !closing ? once(room, call, effect) : counted(() => once(room, call, effect)),
     transact: (call, work) => counted(() => transact(room, call, work)),
+    claim: (call, token) => counted(() => remote.claim(call, token)),
+    renew: (owned) => counted(() => remote.renew(owned)),
+    settle: (owned, settlement) => counted(() => remote.settle(owned, settlement)),
+    wait: (address, forMs) => counted(() => remote.wait(address, forMs)),
     look: (addresses) => reading(() => store.get(addresses)),
     scan: (query) => reading(() => store.scan(query)),
     async audit(query) {
