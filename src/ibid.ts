@@ -23,7 +23,7 @@ import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
 import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
-import type { AuditQuery, Store, StoreReport } from './store.js'
+import type { Store, StoreReport } from './store.js'
 
 export interface IbidOptions<Tx = unknown> {
   readonly store: Store<Tx>
@@ -117,7 +117,10 @@ export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
   readonly token?: string | undefined
 }
 
-export type LogQuery = Partial<Where> & {
+export interface LogQuery {
+  readonly tenant?: string | undefined
+  readonly scope?: string | undefined
+  readonly key?: string | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
@@ -237,7 +240,13 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     },
     async log(query = {}) {
       const { tenant = options.tenant, scope, key, cursor } = query
-      return engine.audit({ tenant, scope, key, cursor, limit: pageSize(query.limit) } as AuditQuery)
+      return engine.audit({
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(scope === undefined ? {} : { scope }),
+        ...(key === undefined ? {} : { key }),
+        cursor,
+        limit: pageSize(query.limit),
+      })
     },
     async resolve(where, resolution, resolver) {
       return engine.resolve(addressOf(where), resolution, resolver)

@@ -3,15 +3,15 @@
  * and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes to stderr.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { type GuardOptions, httpGateway, type McpContract, stdioGateway } from '../adapters/mcp.js'
 import { invalidIntent } from '../core/errors.js'
 import { createIbid, type Ibid } from '../index.js'
 import { openStore } from '../stores/open.js'
 import { listen } from './listen.js'
+import { ownStore } from './own-store.js'
 
 interface Options {
   readonly store?: string
@@ -113,12 +113,6 @@ function readContractFile(file: string | undefined): readonly McpContract[] {
   const contracts = JSON.parse(readFileSync(file, 'utf8')) as unknown
   if (Array.isArray(contracts)) return contracts as readonly McpContract[]
   throw invalidIntent(`${file} is not a list of contracts`, 'write a JSON array of { name, effect, … }')
-}
-
-function ownStore(): string {
-  const folder = join(homedir(), '.ibid')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return `sqlite:${join(folder, 'ibid.db')}`
 }
 
 function portOf(text: string): number {

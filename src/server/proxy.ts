@@ -1,0 +1,127 @@
+/**
+ * The reverse proxy: in front of an API that knows nothing of ibid, so that each write with an Idempotency-Key reaches it
+ * once. What is no write passes. Whose key it is depends on who sent it: two callers may choose the same one.
+ */
+import { hash } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { NotExecuted } from '../core/errors.js'
+import { createGuard } from '../guards/http/guard.js'
+import { nodeExchange } from '../guards/http/node-exchange.js'
+import { hasBody, readAndPutBack } from '../guards/http/request-body.js'
+import type { Run } from '../guards/http/run.js'
+import { capture, sendAnswer } from '../guards/http/server-response.js'
+import type { Ibid } from '../ibid.js'
+import { headOf, originOf, passable } from './forward.js'
+import { type Log, shown } from './log.js'
+import type { Settings } from './settings.js'
+
+export interface Proxy {
+  readonly listener: RequestListener
+  close(): void
+}
+
+const REQUIRED = { required: true, optional: false, derived: 'derived' } as const
+/** A client must not make a first answer look like a replay, nor an answer of the proxy like the origin's. */
+const OURS = new Set(['idempotency-replayed', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+const CREDENTIALS = ['authorization', 'x-api-key'] as const
+
+export function createProxy(ibid: Ibid, upstream: string, settings: Settings, log: Log): Proxy {
+  const origin = originOf(upstream)
+  const guard = createGuard<IncomingMessage>(ibid, {
+    tenant: (request) => callerOf(request, settings),
+    required: REQUIRED[settings.proxyKeys],
+    policy: { recovery: settings.proxyRecovery },
+  })
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    let run: Run | undefined
+    try {
+      const body = (): ReturnType<typeof readAndPutBack> => readAndPutBack(incoming, guard.maxRequestBytes)
+      const opening = await guard.open(nodeExchange(incoming, incoming, body))
+      if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
+      run = opening
+      if (run) capture(outgoing, run)
+      await passOn(incoming, outgoing, run !== undefined)
+    } catch (error) {
+      run?.heard(error)
+      log.warn('the upstream did not answer', { method: incoming.method, ...shown(error) })
+      if (outgoing.headersSent) outgoing.destroy()
+      else sendAnswer(outgoing, error instanceof NotExecuted ? UNREACHABLE : BROKEN)
+    }
+  }
+
+  /** `seeThrough`: the write is under way, and its answer is wanted even when nobody listens any more. */
+  async function passOn(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    seeThrough: boolean,
+  ): Promise<void> {
+    const method = incoming.method ?? 'GET'
+    const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
+    const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
+    const head = headOf(request)
+    if (!seeThrough) outgoing.once('close', () => request.destroy())
+    if (hasBody(incoming)) incoming.pipe(request)
+    else request.end()
+    const answer = await head
+    outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
+    if (method === 'HEAD') outgoing.end()
+    else await pipeline(answer, outgoing)
+  }
+
+  return {
+    listener: (incoming, outgoing) => void serve(incoming, outgoing),
+    close: () => origin.close(),
+  }
+}
+
+/** The caller's own corner of the tenant. Kept as a digest: a credential is nobody's name. */
+function callerOf(
+  { headers }: IncomingMessage,
+  { proxyTenant, proxyTenantHeader }: Settings,
+): string | undefined {
+  if (proxyTenantHeader !== undefined) {
+    const named = headers[proxyTenantHeader.toLowerCase()]
+    return typeof named === 'string' && named !== '' ? `${proxyTenant}:${digest(named)}` : undefined
+  }
+  const given = CREDENTIALS.map((name) => headers[name] ?? '')
+  return given.every((one) => one === '') ? proxyTenant : `${proxyTenant}:${digest(JSON.stringify(given))}`
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22)
+}
+
+function forwarded(incoming: IncomingMessage): string[] {
+  const before = incoming.headers['x-forwarded-for']
+  const from = incoming.socket.remoteAddress ?? 'unknown'
+  const via = before === undefined ? from : `${[before].flat().join(', ')}, ${from}`
+  return [
+    'x-forwarded-for',
+    via,
+    'x-forwarded-host',
+    incoming.headers.host ?? '',
+    'x-forwarded-proto',
+    'http',
+  ]
+}
+
+/** What a client puts into the request line is not always a path, and must never name another host. */
+function pathOf(url: string): string {
+  if (url.startsWith('/')) return url
+  if (!URL.canParse(url)) return '/'
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+function problem(status: number, title: string, retriable: boolean) {
+  return {
+    status,
+    headers: ['content-type', 'application/problem+json', 'cache-control', 'no-store'],
+    body: JSON.stringify({ type: 'about:blank', title, status, retriable }),
+  }
+}
+
+const UNREACHABLE = problem(502, 'The upstream cannot be reached; nothing was executed', true)
+const BROKEN = problem(502, 'The upstream did not answer; it may have been executed', false)
