@@ -48,21 +48,32 @@ export interface Remote {
   ): Promise<{ readonly receipt: Receipt | undefined; readonly now: number }>
 }
 
-/** Claims made here, so that their settling need not read first. What is not among them is read. */
-const MOST_KNOWN = 50_000
+/** Claims made here lately, so that their settling need not read first. What is not among them is read. */
+const MOST_KNOWN = 20_000
 const TOKEN = /^[\x21-\x7e]{22,128}$/
 
 export function createRemote(room: Room): Remote {
-  const known = new Map<string, Receipt>()
+  // Two halves: when the young one is full, the old one is forgotten whole.
+  let young = new Map<string, Receipt>()
+  let old = new Map<string, Receipt>()
 
-  function know(receipt: Receipt): void {
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string)
-    known.set(addressId(receipt), receipt)
+  function know(id: string, receipt: Receipt): void {
+    if (young.size >= MOST_KNOWN / 2) {
+      old = young
+      young = new Map()
+    }
+    young.set(id, receipt)
+  }
+
+  function forget(receipt: Receipt): void {
+    const id = addressId(receipt)
+    if (!young.delete(id)) old.delete(id)
   }
 
   async function ownedReceipt({ token, ...address }: Owned, meaning: string): Promise<Receipt> {
     checkToken(token)
-    const claimed = known.get(addressId(address))
+    const id = addressId(address)
+    const claimed = young.get(id) ?? old.get(id)
     if (claimed && same(claimed.token, token)) return claimed
     const { receipt } = await answered(room, meaning, room.commit.get(address))
     if (!receipt) throw noReceipt(address)
@@ -77,7 +88,7 @@ export function createRemote(room: Room): Remote {
       const acquired = await acquire(room, call, token)
       if (acquired.kind === 'settled') return { claimed: false, ...replay(room, call, acquired.settled) }
       const { receipt, resumed = false } = acquired
-      know(receipt)
+      know(call.id, receipt)
       return { claimed: true, token: receipt.token, resumed, receipt: view(receipt) }
     },
 
@@ -87,7 +98,7 @@ export function createRemote(room: Room): Remote {
       const change = { expect: { token: receipt.token, state: 'pending' as const }, next }
       const swapped = await answered(room, 'the lease may not have been renewed', room.commit.swap(change))
       if (!swapped.done) {
-        known.delete(addressId(receipt))
+        forget(receipt)
         notice(room, receipt, 'stale')
         throw leaseLost(view(receipt))
       }
@@ -99,7 +110,7 @@ export function createRemote(room: Room): Remote {
     async settle(owned, settlement) {
       const ending = endingFor(settlement, room.store.maxOutcome)
       const receipt = await ownedReceipt(owned, 'how it ended was not recorded')
-      known.delete(addressId(receipt))
+      forget(receipt)
       const written = await settle(room, receipt, ending)
       remember(room, written)
       room.waiting.told(receipt)

@@ -93,16 +93,16 @@ function send(outgoing: ServerResponse, { status, body, headers }: Answer, isSto
     outgoing.destroy()
     return
   }
-  const text = JSON.stringify(body)
+  const bytes = Buffer.from(JSON.stringify(body))
   outgoing.writeHead(status, {
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
+    'content-length': bytes.length,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     ...(isStopping && { connection: 'close' }),
     ...headers,
   })
-  outgoing.end(text)
+  outgoing.end(bytes)
 }
 
 function report(log: Log, path: string, { status, body }: Answer, error: unknown): void {

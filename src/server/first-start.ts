@@ -4,10 +4,11 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Ibid } from '../ibid.js'
-import { createKey, OWN_TENANT } from './api-keys.js'
+import { createKey, EVERY_TENANT, OWN_TENANT } from './api-keys.js'
 
+/** For whoever sits at this machine: every tenant, every right. */
 const LOCAL = {
-  tenant: 'local',
+  tenant: EVERY_TENANT,
   rights: ['read', 'write', 'resolve', 'admin'],
   note: 'made at the first start',
 }
@@ -31,7 +32,7 @@ export async function firstKey(ibid: Ibid): Promise<string | undefined> {
 /** Three lines that work as pasted: claim, settle, and claim again, which gives the first result. */
 export function firstSteps(url: string, key: string): readonly string[] {
   const token = randomBytes(16).toString('hex')
-  const claim = { scope: 'refund', key: `order-${randomBytes(3).toString('hex')}` }
+  const claim = { tenant: 'local', scope: 'refund', key: `order-${randomBytes(3).toString('hex')}` }
   const payload = { amount: 4200, currency: 'EUR' }
   const post = (path: string, body: object): string =>
     `curl -s ${url}${path} -H 'authorization: Bearer ${key}' -d '${JSON.stringify(body)}'`
