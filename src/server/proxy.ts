@@ -6,13 +6,13 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { NotExecuted } from '../core/errors.js'
-import { createGuard } from '../guards/http/guard.js'
+import { createGuard, type Guard } from '../guards/http/guard.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
-import { hasBody, readAndPutBack } from '../guards/http/request-body.js'
+import { readAndPutBack } from '../guards/http/request-body.js'
 import type { Run } from '../guards/http/run.js'
 import { capture, sendAnswer } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
-import { headOf, originOf, passable } from './forward.js'
+import { headOf, type Origin, originOf, passable } from './forward.js'
 import { type Log, shown } from './log.js'
 import type { Settings } from './settings.js'
 
@@ -33,7 +33,11 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
     required: REQUIRED[settings.proxyKeys],
     policy: { recovery: settings.proxyRecovery },
   })
+  return { listener: relay(origin, guard, log), close: () => origin.close() }
+}
 
+/** Requests to the origin, past the guard. */
+export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): RequestListener {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     let run: Run | undefined
     try {
@@ -42,7 +46,7 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
       if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
       run = opening
       if (run) capture(outgoing, run)
-      await passOn(incoming, outgoing, run !== undefined)
+      await passOn(origin, incoming, outgoing, run !== undefined)
     } catch (error) {
       run?.heard(error)
       log.warn('the upstream did not answer', { method: incoming.method, ...shown(error) })
@@ -50,30 +54,32 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
       else sendAnswer(outgoing, error instanceof NotExecuted ? UNREACHABLE : BROKEN)
     }
   }
+  return (incoming, outgoing) => void serve(incoming, outgoing)
+}
 
-  /** `seeThrough`: the write is under way, and its answer is wanted even when nobody listens any more. */
-  async function passOn(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    seeThrough: boolean,
-  ): Promise<void> {
-    const method = incoming.method ?? 'GET'
-    const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
-    const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
-    const head = headOf(request)
-    if (!seeThrough) outgoing.once('close', () => request.destroy())
-    if (hasBody(incoming)) incoming.pipe(request)
-    else request.end()
-    const answer = await head
-    outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
-    if (method === 'HEAD') outgoing.end()
-    else await pipeline(answer, outgoing)
-  }
+/** `seeThrough`: the write is under way, and its answer is wanted even when nobody listens any more. */
+async function passOn(
+  origin: Origin,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  seeThrough: boolean,
+): Promise<void> {
+  const method = incoming.method ?? 'GET'
+  const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
+  const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
+  const head = headOf(request)
+  if (!seeThrough) outgoing.once('close', () => request.destroy())
+  if (hasBody(incoming.headers)) incoming.pipe(request)
+  else request.end()
+  const answer = await head
+  outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
+  if (method === 'HEAD') outgoing.end()
+  else await pipeline(answer, outgoing)
+}
 
-  return {
-    listener: (incoming, outgoing) => void serve(incoming, outgoing),
-    close: () => origin.close(),
-  }
+/** Does a body follow the head? HTTP says so in one of two ways. */
+function hasBody(headers: IncomingMessage['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 /** The caller's own corner of the tenant. Kept as a digest: a credential is nobody's name. */
