@@ -34,7 +34,18 @@ export interface Hook {
   close(): void
 }
 
-const KNOWN = ['name', 'source', 'secret', 'secretEnv', 'target', 'tenant', 'keepTrying', 'tryFor', 'options']
+const KNOWN = [
+  'name',
+  'source',
+  'secret',
+  'secretEnv',
+  'target',
+  'tenant',
+  'lease',
+  'keepTrying',
+  'tryFor',
+  'options',
+]
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
@@ -62,6 +73,7 @@ export function createHook(ibid: Ibid, given: Fields, log: Log, env: NodeJS.Proc
     tenant: textIfGiven(given, 'tenant') ?? 'webhooks',
     recovery: 'retry',
     maxAttempts: 1_000_000,
+    lease: toMs((given['lease'] ?? '30s') as number, `${field}: lease`),
     timeout: toMs((given['keepTrying'] ?? '10m') as number, `${field}: keepTrying`),
     handle: async (event, attempt) => await deliver(origin, event, attempt, tryMs, log),
     onRefused: (reason) => log.warn('a webhook was refused', { name, reason }),
