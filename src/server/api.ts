@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readJson } from './body.js'
+import { queryOf } from './fields.js'
 import { type Log, shown } from './log.js'
 import { openApi } from './openapi.js'
 import { operation } from './operation.js'
@@ -35,7 +36,10 @@ export function createApi(at: Premises, gatekeeper: Gatekeeper, log: Log): Api {
       path: '/v1/openapi.json',
       right: 'any',
       about: operation({ id: 'openApi', summary: 'This document', answers: { 200: 'Document' } }),
-      handle: () => Promise.resolve({ status: 200, body: openApi(routes, at.version) }),
+      async handle({ query }) {
+        queryOf(query, [])
+        return { status: 200, body: openApi(routes, at.version) }
+      },
     },
   ]
   const byPath = new Map<string, Route[]>()

@@ -14,7 +14,7 @@ export interface Histogram {
 }
 
 export function createHistogram(): Histogram {
-  const counts = new Array<number>(BOUNDS_MS.length + 1).fill(0)
+  const counts = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0)
   let count = 0
   let sumMs = 0
   return {

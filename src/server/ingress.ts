@@ -140,7 +140,7 @@ async function tryOnce(
 
 class TimedOut extends Error {}
 
-function sourceOf(given: Fields, field: string, env: NodeJS.ProcessEnv): Source<unknown> {
+function sourceOf(given: Fields, field: string, env: NodeJS.ProcessEnv): Source {
   const secret = secretOf(given, field, env)
   const options = given['options'] === undefined ? {} : objectOf(given['options'], `${field}: options`)
   const kind = textOf(given, 'source')

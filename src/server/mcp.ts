@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { httpGateway } from '../adapters/mcp.js'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readBytes } from './body.js'
@@ -59,7 +58,7 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     const response = await gatewayFor(tenant)(request)
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     outgoing.flushHeaders()
-    if (response.body) await pipeline(Readable.fromWeb(response.body as NodeStream), outgoing)
+    if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing)
     else outgoing.end()
   }
 

@@ -1,7 +1,7 @@
 /** Too long, too many, too fast, too strange: each is refused with a reason, and nothing of it is a fault of the server. */
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Caller, caller, type House, openHouse, type Served } from './bench.js'
 import { type Document, readDocument } from './document.js'
@@ -79,6 +79,8 @@ describe('rates and quotas', () => {
   })
 })
 
+const isFine = (status: number): boolean => status < 500 && status >= 200
+
 describe('strange input is never a fault of the server', () => {
   const word = fc.oneof(
     fc.string({ maxLength: 300 }),
@@ -146,7 +148,6 @@ describe('strange input is never a fault of the server', () => {
     fc.oneof(word, fc.constantFrom('0', '1', '-1', '10000000000000000000', 'pending', '1ms')),
     { maxKeys: 5 },
   )
-  const isFine = (status: number): boolean => status < 500 && status >= 200
 
   test('bodies', async () => {
     const paths = document.operations.filter((one) => one.method === 'POST').map((one) => one.path)
@@ -186,7 +187,7 @@ describe('strange input is never a fault of the server', () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), query, async (path, asked) => {
         const text = new URLSearchParams(
-          Object.entries(asked).map(([a, b]) => [a.toWellFormed(), b.toWellFormed()]),
+          Object.entries(asked).map(([a, b]): [string, string] => [a.toWellFormed(), b.toWellFormed()]),
         ).toString()
         const { status, body: said } = await call(`${path}?${text}`)
         expect(isFine(status), `${path}?${text} → ${status} ${JSON.stringify(said)}`).toBe(true)

@@ -28,11 +28,17 @@ async function startBank(house: House): Promise<string> {
 
 async function connect(url: string, headers: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }) as never,
-  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
   onTestFinished(async () => await client.close())
   return client
+}
+
+async function pay(client: Client) {
+  return await client.callTool({
+    name: 'pay',
+    arguments: { to: 'bob', amount: 10 },
+    _meta: { 'ibid/idempotencyKey': 'k1' },
+  })
 }
 
 test('[R20] a tool that writes is called once for each key of a tenant; without a key of the server nothing passes', async () => {
@@ -44,12 +50,6 @@ test('[R20] a tool that writes is called once for each key of a tenant; without 
     await house.newKey('eve'),
     await house.newKey('ada', 'read'),
   ]
-  const pay = async (client: Client) =>
-    await client.callTool({
-      name: 'pay',
-      arguments: { to: 'bob', amount: 10 },
-      _meta: { 'ibid/idempotencyKey': 'k1' },
-    })
 
   const first = await connect(served.url, { authorization: `Bearer ${ada}` })
   const [one, two] = [await pay(first), await pay(first)]

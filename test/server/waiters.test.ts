@@ -6,6 +6,8 @@ import { caller, openHouse } from './bench.js'
 const WAITERS = 10_000
 const BATCH = 1_000
 
+const where = (i: number) => ({ tenant: 'acme', scope: 'wait', key: `k${i}` })
+
 test(
   '[R6] ten thousand idle waiters are held without trouble: others work meanwhile, and each gets its own result',
   { timeout: 120_000 },
@@ -13,7 +15,6 @@ test(
     const house = openHouse()
     const served = await house.serve('--max-wait', '10m')
     const call = caller(served.url, served.key)
-    const where = (i: number) => ({ tenant: 'acme', scope: 'wait', key: `k${i}` })
     const tokens: string[] = []
     for (let at = 0; at < WAITERS; at += BATCH) {
       const claims = Array.from({ length: BATCH }, (_, i) => ({ ...where(at + i), lease: '10m' }))

@@ -10,7 +10,7 @@ import { createLog } from '../../../dist/server/log.js'
 import { relay } from '../../../dist/server/proxy.js'
 import { carryOut, ibid, optionsOf, receiptsOf } from './bank.mjs'
 
-const unmodified = createServer(async (request, response) => {
+async function answer(request, response) {
   try {
     const sent = await buffer(request)
     const echoed = request.headers['idempotency-replayed']
@@ -22,7 +22,9 @@ const unmodified = createServer(async (request, response) => {
     if (response.headersSent) response.destroy()
     else response.writeHead(500).end('failed')
   }
-})
+}
+
+const unmodified = createServer((request, response) => void answer(request, response))
 unmodified.listen(0, '127.0.0.1')
 await once(unmodified, 'listening')
 
