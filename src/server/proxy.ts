@@ -24,6 +24,7 @@ export interface Proxy {
 const REQUIRED = { required: true, optional: false, derived: 'derived' } as const
 /** A client must not make a first answer look like a replay, nor an answer of the proxy like the origin's. */
 const OURS = new Set(['idempotency-replayed', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+const NOTHING = new Uint8Array()
 const CREDENTIALS = ['authorization', 'x-api-key'] as const
 
 export function createProxy(ibid: Ibid, upstream: string, settings: Settings, log: Log): Proxy {
@@ -40,13 +41,19 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
 export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): RequestListener {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     let run: Run | undefined
+    let sent: Uint8Array | undefined
+    const body = async (): Promise<Uint8Array> =>
+      (sent = await readAndPutBack(incoming, guard.maxRequestBytes))
     try {
-      const body = (): ReturnType<typeof readAndPutBack> => readAndPutBack(incoming, guard.maxRequestBytes)
       const opening = await guard.open(nodeExchange(incoming, incoming, body))
       if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
       run = opening
-      if (run) capture(outgoing, run)
-      await passOn(origin, incoming, outgoing, run !== undefined)
+      if (run) {
+        const isGone = outgoing.destroyed
+        capture(outgoing, run)
+        if (isGone) throw new NotExecuted('the client went away before anything was sent')
+      }
+      await passOn(origin, incoming, outgoing, run && (sent ?? NOTHING))
     } catch (error) {
       run?.heard(error)
       log.warn('the upstream did not answer', { method: incoming.method, ...shown(error) })
@@ -57,29 +64,31 @@ export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): 
   return (incoming, outgoing) => void serve(incoming, outgoing)
 }
 
-/** `seeThrough`: the write is under way, and its answer is wanted even when nobody listens any more. */
+/**
+ * `sent`: the body of a write that is under way. Its answer is wanted even when nobody listens any more, so that nothing of
+ * it may depend on the client's connection.
+ */
 async function passOn(
   origin: Origin,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  seeThrough: boolean,
+  sent: Uint8Array | undefined,
 ): Promise<void> {
   const method = incoming.method ?? 'GET'
   const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
   const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
   const head = headOf(request)
-  if (!seeThrough) outgoing.once('close', () => request.destroy())
-  if (hasBody(incoming.headers)) incoming.pipe(request)
-  else request.end()
+  if (sent) {
+    incoming.resume()
+    request.end(sent)
+  } else {
+    outgoing.once('close', () => request.destroy())
+    incoming.pipe(request)
+  }
   const answer = await head
   outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
   if (method === 'HEAD') outgoing.end()
   else await pipeline(answer, outgoing)
-}
-
-/** Does a body follow the head? HTTP says so in one of two ways. */
-function hasBody(headers: IncomingMessage['headers']): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 /** The caller's own corner of the tenant. Kept as a digest: a credential is nobody's name. */
