@@ -4,7 +4,6 @@
  */
 import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import { NotExecuted } from '../core/errors.js'
 import { createGuard, type Guard } from '../guards/http/guard.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
@@ -88,8 +87,36 @@ async function passOn(
   const answer = await head
   outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
   if (method === 'HEAD') outgoing.end()
-  else await pipeline(answer, outgoing)
+  else await pipe(answer, outgoing)
 }
+
+/**
+ * An answer that is there at once goes out in one piece, which is also what waits for its receipt as a whole; a longer one
+ * streams. Not `pipeline`: that makes a controller, a signal and an error for every response.
+ */
+function pipe(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isBegun = false
+    answer.once('readable', () => {
+      isBegun = true
+      const first = answer.read() as Buffer | null
+      const isWhole = answer.complete && answer.readableLength === 0
+      if (isWhole) outgoing.end(first ?? undefined)
+      else if (first) outgoing.write(first)
+      if (isWhole) answer.resume()
+      else answer.pipe(outgoing)
+    })
+    answer.on('end', () => {
+      // An empty one has nothing to read.
+      if (!isBegun) outgoing.end()
+      resolve()
+    })
+    answer.on('error', reject)
+    answer.on('close', () => answer.complete || reject(new BrokenOff('the upstream broke off in the middle')))
+  })
+}
+
+class BrokenOff extends Error {}
 
 /** The caller's own corner of the tenant. Kept as a digest: a credential is nobody's name. */
 function callerOf(
