@@ -1,4 +1,7 @@
-/** `node bench/server-app.mjs origin` is an API; `… plain <upstream>` a proxy as one writes it with node:http alone. */
+/**
+ * `node bench/server-app.mjs origin` is an API; `… plain <upstream>` a proxy as one writes it with node:http
+ * alone.
+ */
 import { Agent, createServer, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { resultOf } from './workload.mjs'
@@ -23,7 +26,7 @@ function passOn(incoming, outgoing) {
   incoming.pipe(sending)
 }
 
-const server = createServer(
-  (incoming, outgoing) => void (name === 'origin' ? refund : passOn)(incoming, outgoing),
+const server = createServer((incoming, outgoing) =>
+  name === 'origin' ? void refund(incoming, outgoing) : passOn(incoming, outgoing),
 )
 server.listen(0, '127.0.0.1', () => process.send(server.address().port))

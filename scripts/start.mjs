@@ -1,6 +1,6 @@
 /**
- * `npm start`: from a fresh clone to a running server, with its page, on the embedded store. Flags go on to `ibid serve`:
- * npm start -- --port 8080. The story of one Sunday is `npm run sunday`.
+ * `npm start`: from a fresh clone to a running server, with its page, on the embedded store. Flags go on to
+ * `ibid serve`: npm start -- --port 8080. The story of one Sunday is `npm run sunday`.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

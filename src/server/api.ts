@@ -1,6 +1,6 @@
 /**
- * One request from its first byte to its answer: find the route, admit the key, read the body, do it, say it. No route
- * is reached without a key, and nothing that goes wrong leaves a request without an answer.
+ * One request from its first byte to its answer: find the route, admit the key, read the body, do it, say it.
+ * No route is reached without a key, and nothing that goes wrong leaves a request without an answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'

@@ -1,6 +1,6 @@
 /**
- * The way to a configured origin, and to no other: host, port and scheme come from the settings, never from a request.
- * Redirects are answers like others; nobody follows them.
+ * The way to a configured origin, and to no other: host, port and scheme come from the settings, never from a
+ * request. Redirects are answers like others; nobody follows them.
  */
 import {
   Agent as HttpAgent,

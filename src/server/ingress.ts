@@ -1,7 +1,7 @@
 /**
  * The webhook ingress: believes a delivery only when it is signed, forwards each event to its target with a key, and
- * tries again until the target has taken it. The vendor's own redeliveries are the queue: until the target has answered,
- * none of them is told that all is well, and after a crash the next one takes over.
+ * tries again until the target has taken it. The vendor's own redeliveries are the queue: until the target has
+ * answered, none of them is told that all is well, and after a crash the next one takes over.
  */
 import type { RequestListener } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,7 @@
 /**
- * The MCP gateway at /mcp: behind an API key, in front of one configured MCP server. The key says whose calls these are;
- * it stays here. A client that needs `Authorization` for the MCP server itself gives its key in `X-Ibid-Key` instead.
+ * The MCP gateway at /mcp: behind an API key, in front of one configured MCP server. The key says whose calls
+ * these are; it stays here. A client that needs `Authorization` for the MCP server itself gives its key in
+ * `X-Ibid-Key` instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'

@@ -1,6 +1,7 @@
 /**
- * The reverse proxy: in front of an API that knows nothing of ibid, so that each write with an Idempotency-Key reaches it
- * once. What is no write passes. Whose key it is depends on who sent it: two callers may choose the same one.
+ * The reverse proxy: in front of an API that knows nothing of ibid, so that each write with an Idempotency-Key
+ * reaches it once. What is no write passes. Whose key it is depends on who sent it: two callers may choose the
+ * same one.
  */
 import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
@@ -64,8 +65,8 @@ export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): 
 }
 
 /**
- * `sent`: the body of a write that is under way. Its answer is wanted even when nobody listens any more, so that nothing of
- * it may depend on the client's connection.
+ * `sent`: the body of a write that is under way. Its answer is wanted even when nobody listens any more, so
+ * that nothing of it may depend on the client's connection.
  */
 async function passOn(
   origin: Origin,
@@ -91,8 +92,8 @@ async function passOn(
 }
 
 /**
- * An answer that is there at once goes out in one piece, which is also what waits for its receipt as a whole; a longer one
- * streams. Not `pipeline`: that makes a controller, a signal and an error for every response.
+ * An answer that is there at once goes out in one piece, which is also what waits for its receipt as a whole; a
+ * longer one streams. Not `pipeline`: that makes a controller, a signal and an error for every response.
  */
 function pipe(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** The server as its users meet it: the compiled command in a process of its own, on a store in a folder, over sockets. */
+/**
+ * The server as its users meet it: the compiled command in a process of its own, on a store in a folder, over
+ * sockets.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { tally } from '../../src/testing/tally.js'
 
-export const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const run = promisify(execFile)
 
 export interface Places {

@@ -1,4 +1,7 @@
-/** The OpenAPI document of a running server, as a judge: which operations there are, and is this answer one of theirs? */
+/**
+ * The OpenAPI document of a running server, as a judge: which operations there are, and is this answer one of
+ * theirs?
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import type { Caller } from './bench.js'

@@ -1,4 +1,7 @@
-/** Webhooks at the server: believed when signed, forwarded with a key, tried again until the target has taken them. */
+/**
+ * Webhooks at the server: believed when signed, forwarded with a key, tried again until the target has taken
+ * them.
+ */
 import { expect, test } from 'vitest'
 import { stripeVendor } from '../webhook/vendors.js'
 import { caller, type House, openHouse, type Served } from './bench.js'
@@ -43,7 +46,7 @@ test('[R41] a signed event reaches the target once, with its bytes and a key; a 
   expect(target.seen[0]?.headers['idempotency-key']).toMatch(/^"[\x21-\x7e]+"$/)
 })
 
-test('a target that is away, fails or sends elsewhere is tried again with the same key until it has taken the event', async () => {
+test('a target that is away, fails or redirects is tried again with the same key', async () => {
   const elsewhere = await openOrigin()
   const address = await nobody()
   const served = await serveHook(openHouse(), address)

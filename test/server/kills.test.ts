@@ -1,4 +1,7 @@
-/** SIGKILL under load: what was acknowledged is there after the restart, and clients go on with the tokens they have. */
+/**
+ * SIGKILL under load: what was acknowledged is there after the restart, and clients go on with the tokens they
+ * have.
+ */
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** Too long, too many, too fast, too strange: each is refused with a reason, and nothing of it is a fault of the server. */
+/**
+ * Too long, too many, too fast, too strange: each is refused with a reason, and nothing of it is a fault of the
+ * server.
+ */
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'

@@ -41,7 +41,7 @@ async function pay(client: Client) {
   })
 }
 
-test('[R20] a tool that writes is called once for each key of a tenant; without a key of the server nothing passes', async () => {
+test('[R20] a tool that writes runs once per key and tenant; without an API key nothing passes', async () => {
   const house = openHouse()
   const served = await house.serve('--mcp-upstream', await startBank(house))
   const effects = ledger(join(house.folder, 'effects.jsonl'))

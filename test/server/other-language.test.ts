@@ -42,7 +42,7 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-test('[R7] [R60] [R61] claim, effect, settle from Python; a worker killed before or after its effect is taken over, and the effect happens once', async () => {
+test('[R7] [R60] [R61] a Python worker killed before or after its effect is taken over: one effect', async () => {
   const house = openHouse()
   const served = await house.serve()
   const file = join(house.folder, 'refunds.txt')

@@ -1,4 +1,7 @@
-/** A client that goes away while its claim is on the way to the store: nothing was sent yet, so nothing is left behind. */
+/**
+ * A client that goes away while its claim is on the way to the store: nothing was sent yet, so nothing is left
+ * behind.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import { call, fresh, send } from '../http/client.js'
 import { type Framework, startSite } from '../http/site.js'

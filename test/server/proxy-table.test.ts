@@ -1,4 +1,7 @@
-/** The scenario table of the HTTP guard, line by line, through the proxy in front of a server that was not changed. */
+/**
+ * The scenario table of the HTTP guard, line by line, through the proxy in front of a server that was not
+ * changed.
+ */
 import type { Framework } from '../http/site.js'
 import { runTable } from '../http/table.js'
 

@@ -1,4 +1,7 @@
-/** The site of the table behind the reverse proxy: a server that knows nothing of keys, and in front of it the guards. */
+/**
+ * The site of the table behind the reverse proxy: a server that knows nothing of keys, and in front of it the
+ * guards.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
