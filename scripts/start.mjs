@@ -5,10 +5,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureInstalled, root } from './install.mjs'
+import { fileURLToPath } from 'node:url'
+import { ensureInstalled, root as place } from './install.mjs'
+
+const root = fileURLToPath(place)
 
 if (!ensureInstalled()) process.exit(1)
-const builds = ['scripts/build.mjs', 'scripts/build-dashboard.mjs'].filter((script) => existsSync(join(root, script)))
+const builds = ['scripts/build.mjs', 'scripts/build-dashboard.mjs'].filter((script) =>
+  existsSync(join(root, script)),
+)
 for (const script of builds) {
   const { status, signal } = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' })
   if (status !== 0) {
