@@ -16,6 +16,8 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'
 })
 if (existsSync(join(root, 'dist'))) {
   for (const file of readdirSync(join(root, 'dist'), { recursive: true })) {
+    // The page has a build of its own.
+    if (file.startsWith('dashboard')) continue
     const stem = file.replace(/(\.d\.ts|\.js)$/, '')
     if (stem !== file && !existsSync(join(root, 'src', `${stem}.ts`))) rmSync(join(root, 'dist', file))
   }

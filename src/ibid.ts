@@ -15,6 +15,7 @@ import type { AuditSink } from './engine/auditor.js'
 import { createEngine } from './engine/engine.js'
 import type { Swept } from './engine/housekeeping.js'
 import type { Effect, Once } from './engine/once.js'
+import type { Claim, Owned, Settlement } from './engine/remote.js'
 import type { Resolution, Resolver } from './engine/resolve.js'
 import type { Call } from './engine/room.js'
 import type { Seen } from './engine/settled-cache.js'
@@ -80,12 +81,29 @@ export interface Ibid<Tx = unknown> {
   once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>): Promise<Once<T>>
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
   transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
+  /**
+   * The right to do it somewhere else, under a lease: the answer carries a token to renew and settle with.
+   * Where it is done already, its result. Everything else is an error that says so, as for `once`.
+   */
+  claim<T>(intent: Intent, policy?: ClaimPolicy): Promise<Claim<T>>
+  renew(owned: Where & { readonly token: string }): Promise<ReceiptView>
+  /** How work that was claimed with `claim` ended. Saying it again is the same as saying it once. */
+  settle(owned: Where & { readonly token: string }, settlement: Settlement): Promise<ReceiptView>
+  /** The receipt as soon as nobody is working on it, or as it is after that time; undefined: there is none. */
+  wait(where: Where, time: { readonly for: Duration }): Promise<ReceiptDetail | undefined>
   get(where: Where): Promise<ReceiptDetail | undefined>
   list(
     query?: ListQuery,
   ): Promise<{ readonly receipts: readonly ReceiptView[]; readonly cursor?: string | undefined }>
   /** Every decision about one receipt, oldest first. */
   history(where: Where): Promise<readonly AuditEvent[]>
+  /**
+   * One page of the decisions about receipts, oldest first. A cursor also comes with the last page, to go on
+   * later.
+   */
+  log(
+    query?: LogQuery,
+  ): Promise<{ readonly events: readonly AuditEvent[]; readonly cursor?: string | undefined }>
   /** Say what happened to a receipt whose outcome is unknown. */
   resolve(where: Where, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
   sweep(): Promise<Swept>
@@ -96,6 +114,24 @@ export interface Ibid<Tx = unknown> {
 
 /** A transaction that did not commit did nothing: there is no recovery to choose. */
 export type TransactPolicy = Omit<Policy, 'recovery' | 'maxAttempts'>
+
+/** For `claim`. `check`: whoever takes over a lapsed attempt asks downstream before doing it again. */
+export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
+  readonly recovery?: 'hold' | 'retry' | 'check' | undefined
+  /**
+   * A random text of the caller's, at least 22 characters, so that a claim whose answer was lost can be made
+   * again.
+   */
+  readonly token?: string | undefined
+}
+
+export interface LogQuery {
+  readonly tenant?: string | undefined
+  readonly scope?: string | undefined
+  readonly key?: string | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
 
 const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 /** Larger payloads are hashed at every replay rather than kept. */
@@ -132,11 +168,15 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     return address
   }
 
-  function begin<T>(
+  function ownedBy(owned: Where & { readonly token: string }): Owned {
+    return { ...addressOf(owned), token: owned.token }
+  }
+
+  function begin<T, R = Once<T>>(
     intent: Intent,
     terms: Terms<T>,
-    run: (call: Call<T>) => Promise<Once<T>>,
-  ): Promise<Once<T>> | Once<T> {
+    run: (call: Call<T>) => Promise<R>,
+  ): Promise<R> | Once<T> {
     const address = addressOf(intent)
     const { payload, identity } = intent
     const settled = engine.remembered(address)
@@ -164,6 +204,25 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       const terms: Terms<T> = { ...termsOf<T>(policy), recovery: 'atomic', check: undefined }
       return begin(intent, terms, (call) => engine.transact(call, work))
     },
+    async claim<T>(intent: Intent, policy: ClaimPolicy = {}) {
+      const { token, recovery, ...declared } = policy
+      const isChecked = recovery === 'check'
+      const rest: Policy<T> = recovery === undefined || isChecked ? declared : { ...declared, recovery }
+      const terms = termsOf<T>({ wait: 0, ...rest })
+      const asked = isChecked ? { ...terms, recovery: 'check' as const, check: undefined } : terms
+      const claim = await begin<T, Claim<T>>(intent, asked, (call) => engine.claim(call, token))
+      return 'claimed' in claim ? claim : { claimed: false as const, ...claim }
+    },
+    async renew(owned) {
+      return engine.renew(ownedBy(owned))
+    },
+    async settle(owned, settlement) {
+      return engine.settle(ownedBy(owned), settlement)
+    },
+    async wait(where, time) {
+      const { receipt, now } = await engine.wait(addressOf(where), toMs(time?.for, 'for'))
+      return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
+    },
     async get(where) {
       const { now, receipt } = await engine.look(addressOf(where))
       return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
@@ -186,6 +245,16 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
         if (page.events.length < PAGE.most) return events
         cursor = page.cursor
       }
+    },
+    async log(query = {}) {
+      const { tenant = options.tenant, scope, key, cursor } = query
+      return engine.audit({
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(scope === undefined ? {} : { scope }),
+        ...(key === undefined ? {} : { key }),
+        cursor,
+        limit: pageSize(query.limit),
+      })
     },
     async resolve(where, resolution, resolver) {
       return engine.resolve(addressOf(where), resolution, resolver)

@@ -2,8 +2,10 @@
 /** The command `ibid`: one file per command, listed here. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { mcpCommand } from './mcp.js'
 import { fail } from './fail.js'
+import { keysCommand } from './keys.js'
+import { mcpCommand } from './mcp.js'
+import { serveCommand } from './serve.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string
@@ -15,7 +17,7 @@ const program = new Command('ibid')
   .enablePositionalOptions()
   .showHelpAfterError('(ibid --help shows how it is used)')
 
-for (const command of [mcpCommand()]) program.addCommand(command)
+for (const command of [serveCommand(version), keysCommand(), mcpCommand()]) program.addCommand(command)
 
 try {
   await program.parseAsync()

@@ -4,9 +4,8 @@
  * to stderr.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { type GuardOptions, httpGateway, type McpContract, stdioGateway } from '../adapters/mcp.js'
 import { invalidIntent } from '../core/errors.js'
@@ -14,6 +13,7 @@ import { readContracts } from '../guards/broker/index.js'
 import { createIbid, type Ibid } from '../index.js'
 import { openStore } from '../stores/open.js'
 import { listen } from './listen.js'
+import { ownStore } from './own-store.js'
 
 interface Options {
   readonly store?: string
@@ -115,12 +115,6 @@ function nameOf(whole: string, shown: string): string {
 
 function readContractFile(file: string | undefined): readonly McpContract[] {
   return file === undefined ? [] : readContracts(readFileSync(file, 'utf8'))
-}
-
-function ownStore(): string {
-  const folder = join(homedir(), '.ibid')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return `sqlite:${join(folder, 'ibid.db')}`
 }
 
 function portOf(text: string): number {

@@ -4,7 +4,14 @@
  * A claim whose answer was lost is asked again under the same token: if the receipt carries it, the claim was won.
  */
 import { claimDraft, handOver, lapsedDraft, ownerDraft } from '../core/drafts.js'
-import { closed, keyReused, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
+import {
+  closed,
+  invalidIntent,
+  keyReused,
+  outcomeUnknown,
+  retryInFlight,
+  storeUnavailable,
+} from '../core/errors.js'
 import { type Draft, type Receipt, asWritten, view } from '../core/receipt.js'
 import { type Decision, decide } from '../core/transitions.js'
 import type { Claimed, Swap, Swapped } from '../store.js'
@@ -16,7 +23,13 @@ import { pause } from './timers.js'
 
 export type Acquired =
   /** The lease is good for `receipt.leaseMs` from `sinceMs`: the engine's clock before the store was asked. */
-  | { readonly kind: 'owned'; readonly receipt: Receipt; readonly sinceMs: number }
+  | {
+      readonly kind: 'owned'
+      readonly receipt: Receipt
+      readonly sinceMs: number
+      /** Claimed earlier, under a token that the caller brought. */
+      readonly resumed?: true
+    }
   | { readonly kind: 'settled'; readonly settled: Settled }
 
 /** Tries of a claim that the store does not answer, and the pause after the first. */
@@ -28,17 +41,21 @@ interface Claiming {
   /** What it writes if it is the first; its token is the one of whatever it wins. */
   readonly first: Draft
   readonly deadlineMs: number
+  /** The token was brought by the caller: it may have been used before, by an earlier call. */
+  readonly brought: boolean
   /** What it asked for last; where the answer was lost, this may be what stands there now. */
   asked: Draft
   /** Changes that the store did not answer so far. */
   unanswered: number
 }
 
-export async function acquire<T>(room: Room, call: Call<T>): Promise<Acquired> {
+/** `token`: brought by a caller who wants to be recognised when the answer to its claim is lost. */
+export async function acquire<T>(room: Room, call: Call<T>, token?: string): Promise<Acquired> {
   let sinceMs = room.timers.elapsedMs()
   const deadlineMs = sinceMs + call.terms.waitMs
-  const first = claimDraft(call.address, call.fingerprint, call.terms, room.newToken())
-  const claiming: Claiming = { first, asked: first, deadlineMs, unanswered: 0 }
+  const first = claimDraft(call.address, call.fingerprint, call.terms, token ?? room.newToken())
+  const brought = token !== undefined
+  const claiming: Claiming = { first, asked: first, deadlineMs, brought, unanswered: 0 }
   for (;;) {
     if (room.isClosing()) throw closed()
     const running = room.executions.find(call.id)
@@ -81,7 +98,8 @@ async function judge<T>(
   found: Receipt,
   now: number,
 ): Promise<Acquired | undefined> {
-  if (found.token === claiming.first.token && found.state === 'pending') return regain(room, claiming, found)
+  const isOurs = found.token === claiming.first.token
+  if (isOurs && !claiming.brought && found.state === 'pending') return regain(room, claiming, found)
   const decision = decide(found, call.fingerprint, call.terms.recovery, now)
   switch (decision.kind) {
     case 'conflict':
@@ -89,6 +107,7 @@ async function judge<T>(
     case 'replay':
       return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
+      if (isOurs) return resume(room, claiming, found)
       if (room.executions.find(call.id)?.token === found.token) return undefined
       if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined
       throw inFlight(room, found, decision.retryAfterMs)
@@ -96,6 +115,7 @@ async function judge<T>(
       await checkHeld(room, call, found)
       return undefined
     case 'move':
+      if (isOurs) throw tokenSpent()
       return move(room, decision, claiming, found)
   }
 }
@@ -122,7 +142,10 @@ async function move(
   )
 }
 
-/** Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is left. */
+/**
+ * Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is
+ * left.
+ */
 async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
   const expect = { token: found.token, state: found.state, until: found.until }
@@ -133,6 +156,18 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   changed(room, found, claiming.asked)
   changed(room, receipt, next)
   return { kind: 'owned', receipt, sinceMs }
+}
+
+/** As `regain`, for a token that the caller brought: the claim may be one that an earlier call has announced. */
+async function resume(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
+  const next = ownerDraft(found, 'renew', null)
+  const expect = { token: found.token, state: found.state, until: found.until }
+  const sinceMs = room.timers.elapsedMs()
+  const swapped = await swapOrAskAgain(room, claiming, { expect, next })
+  if (!swapped?.done) return undefined
+  const receipt = asWritten(next, swapped.now, swapped.epoch)
+  changed(room, receipt, next)
+  return { kind: 'owned', receipt, sinceMs, resumed: true }
 }
 
 async function claim(room: Room, draft: Draft, startMs: number): Promise<Claimed> {
@@ -188,6 +223,14 @@ function conflict(room: Room, found: Receipt): Error {
 function inFlight(room: Room, found: Receipt, leftMs: number): Error {
   notice(room, found, 'in_flight')
   return retryInFlight(view(found), Math.max(1, Math.min(leftMs, 1_000)))
+}
+
+/** One token is one attempt: under a second one, a late word of the first could settle it. */
+function tokenSpent(): Error {
+  return invalidIntent(
+    'token belongs to an earlier attempt that has ended',
+    'make a new random token for every attempt; use one again only while its claim was not answered',
+  )
 }
 
 function whyHeld({ recovery, attempt, maxAttempts }: Receipt): string {

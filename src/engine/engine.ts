@@ -12,6 +12,7 @@ import { createGroupCommit } from './group-commit.js'
 import { keepHouse, sweep, type Swept } from './housekeeping.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { type Effect, once, type Once } from './once.js'
+import { type Claim, createRemote, type Owned, type Remote, type Settlement } from './remote.js'
 import { recall, replay } from './replay.js'
 import { resolve, type Resolution, type Resolver } from './resolve.js'
 import type { Call, Room } from './room.js'
@@ -42,6 +43,11 @@ export interface Engine<Tx> {
   transact<T>(call: Call<T>, work: Work<Tx, T>): Promise<Once<T>>
   /** Together with whatever else is being looked at. */
   look(address: Address): Promise<{ readonly now: number; readonly receipt: Receipt | undefined }>
+  /** Claims for work that runs elsewhere. */
+  claim<T>(call: Call<T>, token: string | undefined): Promise<Claim<T>>
+  renew(owned: Owned): Promise<ReceiptView>
+  settle(owned: Owned, settlement: Settlement): Promise<ReceiptView>
+  wait(address: Address, forMs: number): ReturnType<Remote['wait']>
   scan(query: ScanQuery): Promise<ScanPage>
   audit(query: AuditQuery): Promise<AuditPage>
   resolve(address: Address, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
@@ -61,6 +67,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     },
   }
   const room = furnish(store, options, timers, inside, () => closing !== undefined)
+  const remote = createRemote(room)
   const stopHousekeeping =
     options.sweepEveryMs > 0 ? keepHouse(room, options.sweepEveryMs, options.auditMs) : undefined
   let isReady = false
@@ -122,6 +129,10 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
       isReady && !closing ? once(room, call, effect) : counted(() => once(room, call, effect)),
     transact: (call, work) => counted(() => transact(room, call, work)),
     look: (address) => reading(() => room.commit.get(address)),
+    claim: (call, token) => counted(() => remote.claim(call, token)),
+    renew: (owned) => counted(() => remote.renew(owned)),
+    settle: (owned, settlement) => counted(() => remote.settle(owned, settlement)),
+    wait: (address, forMs) => counted(() => remote.wait(address, forMs)),
     scan: (query) => reading(() => store.scan(query)),
     async audit(query) {
       await room.auditor.flush()

@@ -55,7 +55,7 @@ async function findHeld(room: Room, address: Address): Promise<Receipt> {
   }
 }
 
-function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
+export function outcomeOf(resolution: Resolution, maxOutcome: number): string | null {
   switch (resolution?.as) {
     case 'succeeded':
       return encodeValue(resolution.value, maxOutcome)

@@ -12,6 +12,8 @@ import type { Timers } from './timers.js'
 export interface WaitingRoom {
   /** Resolves to true when it is worth looking again, to false at `deadlineMs` of the engine's clock. */
   wait(found: Receipt, now: number, deadlineMs: number): Promise<boolean>
+  /** This process has changed it: whoever waits for it may look at once. */
+  told(address: Address): void
   close(): void
 }
 
@@ -34,6 +36,11 @@ interface Place {
 
 const FASTEST_MS = 4
 const SLOWEST_MS = 250
+/**
+ * Where more wait than that, each is looked after less often: together they ask for a few thousand receipts a
+ * second.
+ */
+const CROWD_MS = 0.25
 
 /** On a coarse grid, so that ten thousand waiters are looked after in a few turns and not in ten thousand. */
 function nextLook(nowMs: number, paceMs: number): number {
@@ -44,12 +51,14 @@ function nextLook(nowMs: number, paceMs: number): number {
 export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Timers): WaitingRoom {
   const places = new Map<string, Place>()
   let armed: { readonly atMs: number; readonly disarm: () => void } | undefined
-  const unwatch = store.watch?.((address) => {
+  const unwatch = store.watch?.(told)
+
+  function told(address: Address): void {
     const place = places.get(addressId(address))
     if (!place) return
     place.told = true
     void look(place)
-  })
+  }
 
   function arm(atMs: number): void {
     if (armed && armed.atMs <= atMs) return
@@ -74,7 +83,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
   }
 
   async function look(place: Place): Promise<void> {
-    place.paceMs = Math.min(place.paceMs * 1.5, SLOWEST_MS)
+    place.paceMs = Math.min(place.paceMs * 1.5, Math.max(SLOWEST_MS, places.size * CROWD_MS))
     place.dueMs = nextLook(timers.elapsedMs(), place.paceMs)
     if (place.looking) return
     place.looking = true
@@ -122,6 +131,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
         arm(Math.min(place.dueMs, deadlineMs))
       })
     },
+    told,
     close() {
       unwatch?.()
       armed?.disarm()
