@@ -1,0 +1,173 @@
+/**
+ * The guard: one tool call, whatever carries it, done once. Reads pass. A write gets a receipt under the host's key or,
+ * where the host gave none, under its arguments for a short while, and then a second one is asked about, not replayed.
+ */
+import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
+import type { Ibid } from '../../ibid.js'
+import { stepKey } from '../../guards/broker/ladder.js'
+import type { ObservationError } from '../../guards/broker/observation.js'
+import { askedAgain, errorOf } from '../../guards/broker/words.js'
+import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
+import { type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
+import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
+
+export interface GuardOptions {
+  readonly ibid: Pick<Ibid, 'once' | 'resolve'>
+  readonly tenant: string
+  /** The name of the server whose tools these are: part of every scope, so choose it once. */
+  readonly server: string
+  readonly contracts?: readonly McpContract[]
+  /** `ignore`: a tool without a contract is a write, whatever it says of itself. Default `use`. */
+  readonly annotations?: 'use' | 'ignore'
+}
+
+export interface ToolCall {
+  readonly name: string
+  readonly args: unknown
+  readonly meta: JsonObject
+  /** On whose behalf: calls of two principals are never compared. */
+  readonly principal: string
+  readonly listed: ListedTool | undefined
+  /** Has the client taken it back? Asked once, before it is dispatched. */
+  isWithdrawn(): boolean
+}
+
+/**
+ * Sends the call upstream, with the key to hand down. Rejects with NotExecuted where it certainly was not carried out;
+ * with anything else nobody knows.
+ */
+export type Dispatch = (key: string) => Promise<Reply>
+
+/** `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through `call`. */
+export type Treatment = 'read' | 'direct' | 'receipted'
+
+export interface Guard {
+  /** Is there something to learn about this tool from `tools/list`? */
+  wantsListing(name: string): boolean
+  treatmentOf(call: ToolCall): Treatment
+  call(call: ToolCall, dispatch: Dispatch): Promise<Reply>
+}
+
+/** An answer that ends the attempt, and that is no outcome: it is passed on, and the key given back. */
+class PassedOn extends NotExecuted {
+  constructor(readonly reply: Reply) {
+    super('the upstream did not carry it out')
+  }
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const { ibid, tenant, server } = options
+  const contracts = readContracts(options.contracts)
+  const believes = options.annotations !== 'ignore'
+
+  function terms({ name, listed }: ToolCall): ToolTerms {
+    const { annotations: _, ...rest } = listed ?? {}
+    return termsOf(contracts.get(name), believes ? listed : rest)
+  }
+
+  async function receipted(call: ToolCall, words: HostWords, dispatch: Dispatch): Promise<Reply> {
+    const { name, principal } = call
+    const { onError, identity, policy, shortPolicy, meant } = terms(call)
+    const payload = meant(call.args ?? {})
+    const { key, rung } = stepKey({ tenant, principal, ...words }, `${server}/${name}`, payload, identity)
+    const where = { tenant, scope: `tool:${server}/${name}`, key }
+    let sent: Promise<Reply> | undefined
+    try {
+      const { value, replayed, receipt } = await ibid.once(
+        { ...where, payload, ...(identity && { identity }) },
+        async (attempt) => {
+          if (call.isWithdrawn()) throw new NotExecuted('the client took it back before it was sent')
+          sent = dispatch(words.hostKey ?? attempt.key)
+          return outcomeOf(await sent.catch(lost), onError)
+        },
+        rung === 'arguments' ? shortPolicy : policy,
+      )
+      if (!replayed || rung !== 'arguments')
+        return { result: marked(value as JsonObject, replayed, key, receipt.at) }
+      return problem(askedAgain(undefined), key, receipt.at, value as JsonObject)
+    } catch (error) {
+      if (error instanceof PassedOn) return error.reply
+      if (!(error instanceof IbidError)) return problem(errorOf(error), key)
+      if (error.code === 'OUTCOME_UNKNOWN' && sent) void resolveLate(where, sent, onError)
+      return problem(errorOf(error), key, error.replayed ? error.receipt?.at : undefined)
+    }
+  }
+
+  /** The time was up, or the connection lost; should the answer come all the same, nobody has to look it up. */
+  async function resolveLate(
+    where: { scope: string; key: string },
+    sent: Promise<Reply>,
+    onError: ToolTerms['onError'],
+  ) {
+    try {
+      const value = outcomeOf(await sent, onError)
+      const resolver = { by: 'ibid mcp', why: 'the upstream answered after the time was up' }
+      await ibid.resolve({ tenant, ...where }, { as: 'succeeded', value }, resolver)
+    } catch {
+      // It stays held.
+    }
+  }
+
+  return {
+    wantsListing: (name) => believes && !contracts.has(name),
+    treatmentOf(call) {
+      const { effect } = terms(call)
+      if (effect === 'read') return 'read'
+      return effect === 'write-idempotent' && !isKeyed(call.meta) ? 'direct' : 'receipted'
+    },
+    async call(call, dispatch) {
+      try {
+        const reply = await receipted(call, readMeta(call.meta), dispatch)
+        return 'result' in reply ? { result: inRevisionOf(call.meta, reply.result) } : reply
+      } catch (error) {
+        // The host's own mistake, or a name that no receipt can have: nothing was sent.
+        if (error instanceof IbidError) return { error: { code: CODES.params, message: error.message } }
+        throw error
+      }
+    },
+  }
+}
+
+/** What is kept of a reply; throws where there is nothing to keep. */
+function outcomeOf(reply: Reply, onError: ToolTerms['onError']): JsonObject {
+  if ('error' in reply) {
+    if (NOT_CARRIED_OUT.has(reply.error['code'])) throw new PassedOn(reply)
+    throw upstreamFailed(`it answered with an error: ${String(reply.error['message'])}`)
+  }
+  const { result } = reply
+  // It waits for more from the client, who calls again: there is no outcome yet.
+  if (result['resultType'] === 'input_required') throw new PassedOn(reply)
+  if (result['isError'] !== true || onError === 'rejected') return result
+  if (onError === 'not-executed') throw new PassedOn(reply)
+  throw new OutcomeUnknown('the tool failed, and its contract says that this says nothing about the effect')
+}
+
+function lost(error: unknown): never {
+  if (error instanceof IbidError) throw error
+  throw upstreamFailed(error instanceof Error ? error.message : String(error))
+}
+
+/** Nobody knows whether it happened: where the upstream takes the key it may be sent again, otherwise it is held. */
+function upstreamFailed(why: string): IbidError {
+  return new IbidError(`the MCP server failed: ${why}`, {
+    code: 'UPSTREAM_ERROR',
+    retriable: true,
+    retryAfterMs: 1_000,
+    action: 'make exactly the same call again later: it will not be done twice',
+  })
+}
+
+/** Problems go to the model as a failed call, in words that it can act on; `first` is shown where there was one. */
+function problem(error: ObservationError, key: string, completedAt?: number, first?: JsonObject): Reply {
+  const { data: _, ...said } = error
+  const shown = Array.isArray(first?.['content']) ? (first['content'] as unknown[]) : []
+  const content = [{ type: 'text', text: JSON.stringify({ ok: false, error: said }) }, ...shown]
+  return { result: marked({ content, isError: true }, first !== undefined, key, completedAt) }
+}
+
+/** What a `tools/call` asks for; undefined where it names no tool. */
+export function readCall(params: JsonObject): Pick<ToolCall, 'name' | 'args' | 'meta'> | undefined {
+  const { name, arguments: args, _meta } = params
+  if (typeof name !== 'string') return undefined
+  return { name, args, meta: objectOf(_meta) }
+}

@@ -1,0 +1,115 @@
+/**
+ * What the model sees of an observation: the result as the contract's `outputFor` shortens it, or the error, and nothing of
+ * the machinery. No key, no secret, no mark that tells a replay from the first answer: both look the same to the
+ * last character, so that a replay starts no new thought. Cut at a size that leaves the context window room.
+ */
+import type { Contract } from './contract.js'
+import type { Observation, ObservationError } from './observation.js'
+
+export type ModelObservation =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly error: ObservationError }
+
+export interface ModelView {
+  /** Values that no model may see, wherever they turn up: taken out of all text. */
+  readonly secrets: readonly (string | RegExp)[]
+  readonly maxCharacters: number
+}
+
+/** Keys as deriveKey makes them. */
+const KEY = /\bk\d+:[\w-]{43}(?![\w-])/g
+const DEEPEST = 100
+
+export function modelView(
+  contract: Pick<Contract, 'outputFor'> | undefined,
+  observation: Observation,
+  model: string | undefined,
+  view: ModelView,
+): ModelObservation {
+  const clean = cleaner(view.secrets)
+  if (observation.ok) {
+    const shown = shortened(contract, observation.data, model)
+    return { ok: true, data: fitted(plain(shown, clean, 0) ?? null, view.maxCharacters) }
+  }
+  const { data, ...rest } = observation.error
+  const error = plain(rest, clean, 0) as ObservationError
+  if (data === undefined) return { ok: false, error }
+  const shown = plain(withFirst(contract, data, model), clean, 0)
+  return { ok: false, error: { ...error, data: fitted(shown, view.maxCharacters) } }
+}
+
+function shortened(
+  contract: Pick<Contract, 'outputFor'> | undefined,
+  data: unknown,
+  model?: string,
+): unknown {
+  return contract?.outputFor ? contract.outputFor(data, model) : data
+}
+
+/** An answer that carries the first call's result carries it as the model has seen it then. */
+function withFirst(
+  contract: Pick<Contract, 'outputFor'> | undefined,
+  data: unknown,
+  model?: string,
+): unknown {
+  const first = (data as { readonly first?: { readonly result?: unknown } } | null)?.first
+  if (first?.result === undefined) return data
+  return { first: { ...first, result: shortened(contract, first.result, model) } }
+}
+
+function fitted(data: unknown, maxCharacters: number): unknown {
+  const text = JSON.stringify(data) ?? ''
+  if (text.length <= maxCharacters) return data
+  return { shortened: true, characters: text.length, beginning: text.slice(0, maxCharacters).toWellFormed() }
+}
+
+type Clean = (text: string) => string
+
+function cleaner(secrets: readonly (string | RegExp)[]): Clean {
+  return (text) => {
+    let out = text.replaceAll(KEY, '[key]')
+    for (const secret of secrets) {
+      if (typeof secret === 'string') out = secret === '' ? out : out.replaceAll(secret, '[redacted]')
+      else out = out.replaceAll(new RegExp(secret, addGlobal(secret.flags)), '[redacted]')
+    }
+    return out
+  }
+}
+
+function addGlobal(flags: string): string {
+  return flags.includes('g') ? flags : `${flags}g`
+}
+
+/** As JSON carries it, with every text cleaned, names included. */
+function plain(value: unknown, clean: Clean, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+      return clean(value)
+    case 'bigint':
+      return String(value)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'object':
+      return value === null ? null : plainObject(value, clean, depth)
+    case 'boolean':
+      return value
+    default:
+      return undefined
+  }
+}
+
+function plainObject(value: object, clean: Clean, depth: number): unknown {
+  if (depth >= DEEPEST) return '[too deep]'
+  const inner = (member: unknown): unknown => plain(member, clean, depth + 1)
+  if (Array.isArray(value)) return value.map((item) => inner(item) ?? null)
+  if (value instanceof Map) return Array.from(value, ([k, v]) => [inner(k) ?? null, inner(v) ?? null])
+  if (value instanceof Set) return Array.from(value, (item) => inner(item) ?? null)
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if ('toJSON' in value && typeof value.toJSON === 'function') return inner(value.toJSON())
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      const shown = inner(member)
+      return shown === undefined ? [] : [[clean(name), shown]]
+    }),
+  )
+}

@@ -1,0 +1,156 @@
+/**
+ * A write under a receipt: claim, execute with the key, settle, answer. The engine does the claiming, settling and
+ * audit; here its answers become observations, and a step that comes back with other arguments is found out.
+ */
+import { IbidError } from '../../core/errors.js'
+import type { Attempt, Policy } from '../../core/policy.js'
+import type { Ibid, ReceiptDetail } from '../../ibid.js'
+import { ask } from './ambiguity.js'
+import type { Caller } from './context.js'
+import type { Contract } from './contract.js'
+import { type StepKey, stepKey } from './ladder.js'
+import { marks, type Observation, type ObservationError, refusal } from './observation.js'
+import type { ReadyTool } from './ready.js'
+import type { Execution, Pace } from './one-try.js'
+import { runTries } from './tries.js'
+import { askedAgain, diverged, errorOf, invalidArguments } from './words.js'
+
+export interface Desk {
+  readonly ibid: Pick<Ibid, 'once' | 'get'>
+  readonly pace: Pace
+  readonly onError: (error: unknown, tool: string) => void
+}
+
+/** One call of one tool, with everything about it checked. */
+export interface Order {
+  readonly tool: ReadyTool
+  readonly caller: Caller
+  readonly args: unknown
+}
+
+/** A step whose call was refused for good may try other arguments this often before it counts as diverged. */
+const MOST_CORRECTIONS = 15
+
+export async function callReceipted(desk: Desk, order: Order, correction = 0): Promise<Observation> {
+  const { tool, caller, args } = order
+  let at: StepKey | undefined
+  try {
+    at = stepKey(caller, tool.contract.name, args, tool.identity, correction)
+    const { key, rung } = at
+    const { tenant } = caller
+    const { scope, identity } = tool
+    const intent = identity
+      ? { tenant, scope, key, payload: args, identity }
+      : { tenant, scope, key, payload: args }
+    const policy = policyOf(desk, order, rung === 'arguments' ? tool.shortPolicy : tool.terms.policy)
+    const run = (attempt: Attempt): Promise<unknown> => runTries(executionOf(desk, order, attempt))
+    const { value, replayed, receipt } = await desk.ibid.once(intent, run, policy)
+    const seen = marks(replayed, key, receipt.at)
+    if (!replayed || rung !== 'arguments') return { ok: true, data: value, _idempotency: seen }
+    return { ok: false, error: askedAgain({ state: receipt.state, result: value }), _idempotency: seen }
+  } catch (error) {
+    return await answer(desk, order, at, correction, error)
+  }
+}
+
+function policyOf(desk: Desk, order: Order, policy: Policy): Policy {
+  const { contract, terms } = order.tool
+  if (!contract.check || terms.repeatable || terms.human) return policy
+  const check = contract.check.bind(contract)
+  return { ...policy, recovery: { check: (attempt) => ask(executionOf(desk, order, attempt), check) } }
+}
+
+function executionOf(desk: Desk, { tool, caller, args }: Order, attempt: Attempt): Execution {
+  const { contract, terms } = tool
+  return {
+    contract,
+    terms,
+    pace: desk.pace,
+    base: {
+      key: attempt.key,
+      tenant: attempt.tenant,
+      tool: contract.name,
+      args,
+      runId: caller.runId,
+      stepId: caller.stepId,
+      attempt: attempt.number,
+      epoch: attempt.epoch,
+    },
+    outer: () => attempt.signal,
+    onError: (error) => desk.onError(error, contract.name),
+  }
+}
+
+async function answer(
+  desk: Desk,
+  order: Order,
+  at: StepKey | undefined,
+  correction: number,
+  error: unknown,
+): Promise<Observation> {
+  if (!(error instanceof IbidError)) throw error
+  if (error.code === 'INVALID_INTENT') return refusal(aboutArguments(error), at?.key ?? null)
+  if (at === undefined) throw error
+  const { rung, key } = at
+  if (error.code === 'KEY_REUSED' && rung !== 'host')
+    return await compare(desk, order, key, correction, error)
+  const { receipt } = error
+  return {
+    ok: false,
+    error: errorOf(withPerson(order.tool.contract, error)),
+    _idempotency: marks(error.replayed === true, key, receipt?.state === 'failed' ? receipt.at : undefined),
+  }
+}
+
+/** What is held where no check can ever tell waits for a person. */
+function withPerson(contract: Contract, error: IbidError): IbidError {
+  if (error.code !== 'OUTCOME_UNKNOWN' || (contract.check && !contract.requiresHumanOnRetry)) return error
+  return new IbidError(error.message, { code: 'NEEDS_HUMAN', retriable: false, action: error.action })
+}
+
+/** Arguments that cannot be told apart from others, such as integers past 2^53; or the program's own mistake. */
+function aboutArguments(error: IbidError): ObservationError {
+  const named = /^payload\.?(\S*) (.*?)(?:; nothing was executed)?$/.exec(error.message)
+  if (!named) throw error
+  return invalidArguments([{ field: named[1] as string, message: named[2] as string }])
+}
+
+/**
+ * The step has a receipt for other arguments. Where that call was refused for good, nothing landed, and this one takes
+ * its place under the next key of the step: still at most one of them lands. Otherwise the step has diverged.
+ */
+async function compare(
+  desk: Desk,
+  order: Order,
+  key: string,
+  correction: number,
+  reused: IbidError,
+): Promise<Observation> {
+  try {
+    const { tenant } = order.caller
+    const first = await desk.ibid.get({ tenant, scope: order.tool.scope, key })
+    const refused = first?.state === 'failed' && first.error?.code !== 'PARTIAL_SUCCESS'
+    if (refused && correction < MOST_CORRECTIONS) return await callReceipted(desk, order, correction + 1)
+    const state = first?.state ?? reused.receipt?.state
+    return {
+      ok: false,
+      error: diverged({ state, ...whatCame(first) }),
+      _idempotency: marks(false, key, first && isSettled(first) ? first.at : undefined),
+    }
+  } catch (error) {
+    if (!(error instanceof IbidError)) throw error
+    return refusal(errorOf(error), key)
+  }
+}
+
+function whatCame(first: ReceiptDetail | undefined): {
+  readonly result?: unknown
+  readonly error?: ObservationError
+} {
+  if (first?.error) return { error: errorOf(first.error) }
+  return first && 'value' in first ? { result: first.value } : {}
+}
+
+function isSettled({ state }: ReceiptDetail): boolean {
+  return state === 'succeeded' || state === 'failed'
+}

@@ -1,0 +1,127 @@
+/** One's own MCP server behind `guardTransport` or `httpGateway`, with both generations of the SDK. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  Client as Client2,
+  InMemoryTransport as InMemory2,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { InMemoryTransport as InMemory1 } from '@modelcontextprotocol/sdk/inMemory.js'
+import { McpServer as McpServer1 } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { createMcpHandler, McpServer as McpServer2 } from '@modelcontextprotocol/server'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { guardTransport, httpGateway } from '../../src/adapters/mcp.js'
+import { createIbid, type Ibid } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
+import { type Answer, codeOf, marksOf } from './bench.js'
+
+let ibid: Ibid
+let effects: string[]
+let finish: (() => void) | undefined
+beforeEach(() => {
+  ibid = createIbid({ store: memoryStore(), tenant: 'acme', housekeeping: false })
+  effects = []
+  finish = undefined
+})
+
+const options = () => ({ ibid, tenant: 'acme', server: 'bank' })
+
+/** Waits where it is told to, until the test says so; notes when it is told to stop. */
+async function refund({ id, wait }: { id: string; wait?: boolean | undefined }, signal: AbortSignal) {
+  effects.push(`refund ${id}`)
+  let isDone = false
+  signal.addEventListener('abort', () => isDone || effects.push(`aborted ${id}`))
+  if (wait) await new Promise<void>((resolve) => (finish = resolve))
+  isDone = true
+  return { content: [{ type: 'text' as const, text: `refunded ${id} (${effects.length})` }] }
+}
+
+const shape = { id: z.string(), wait: z.boolean().optional() }
+
+const call = (id: string, key?: string, wait?: boolean) => ({
+  name: 'refund',
+  arguments: { id, ...(wait && { wait }) },
+  ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
+})
+
+async function started(): Promise<() => void> {
+  for (;;) {
+    if (finish) return finish
+    await nextTurn()
+  }
+}
+
+async function connect1() {
+  const server = new McpServer1({ name: 'bank', version: '1.0.0' })
+  server.registerTool(
+    'refund',
+    { inputSchema: shape },
+    async (args, extra) => await refund(args, extra.signal),
+  )
+  const [ours, theirs] = InMemory1.createLinkedPair()
+  await server.connect(guardTransport(theirs, options()))
+  const client = new Client1({ name: 'test', version: '1.0.0' })
+  await client.connect(ours)
+  return client
+}
+
+function server2(): McpServer2 {
+  const server = new McpServer2({ name: 'bank', version: '1.0.0' })
+  server.registerTool('refund', { inputSchema: z.object(shape) }, async (args, context) =>
+    refund(args, context.mcpReq.signal),
+  )
+  return server
+}
+
+async function connect2() {
+  const [ours, theirs] = InMemory2.createLinkedPair()
+  await server2().connect(guardTransport(theirs as never, options()))
+  const client = new Client2({ name: 'test', version: '1.0.0' })
+  await client.connect(ours)
+  return client
+}
+
+async function connectHttp() {
+  const handler = createMcpHandler(server2)
+  const gateway = httpGateway({ ...options(), upstream: async (request) => await handler.fetch(request) })
+  const client = new Client2(
+    { name: 'test', version: '1.0.0' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  )
+  const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> =>
+    await gateway(new Request(url, init))
+  await client.connect(new StreamableHTTPClientTransport(new URL('http://bank.test/mcp'), { fetch }))
+  return client
+}
+
+describe.each([
+  ['transport, SDK 1', connect1],
+  ['transport, SDK 2', connect2],
+  ['handler, SDK 2', connectHttp],
+])('one’s own server behind a guarded %s', (_what, connect) => {
+  test('does a call once, and marks its replay', async () => {
+    const client = await connect()
+    const first = (await client.callTool(call('r1', 'k1'))) as Answer
+    const again = (await client.callTool(call('r1', 'k1'))) as Answer
+    expect(again.content).toEqual(first.content)
+    expect([marksOf(first).replay, marksOf(again).replay]).toEqual([false, true])
+    expect(codeOf(await client.callTool(call('r2')))).toBe('none')
+    expect(codeOf(await client.callTool(call('r2')))).toBe('NEEDS_HUMAN')
+    expect(effects).toEqual(['refund r1', 'refund r2'])
+  })
+
+  test('sees a call through when its client is gone', async () => {
+    const client = await connect()
+    const left = client.callTool(call('r3', 'k3', true)).catch(() => 'left')
+    const go = await started()
+    await client.close()
+    await left
+    expect(effects).toEqual(['refund r3'])
+    go()
+    const again = (await (await connect()).callTool(call('r3', 'k3', true))) as Answer
+    expect(again.content[0]?.text).toBe('refunded r3 (1)')
+    expect(marksOf(again).replay).toBe(true)
+    expect(effects).toEqual(['refund r3'])
+  })
+})
