@@ -76,6 +76,21 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
     mayNot: ['../../engine/b.js', '../../store.js', '../../stores/memory/index.js', 'ibid'],
   },
   {
+    room: 'src/plan/a.ts',
+    may: ['./b.js', '../core/b.js'],
+    mayNot: ['../store.js', '../engine/b.js', '../cli/b.js', '../index.js', 'ibid'],
+  },
+  {
+    room: 'src/cli/a.ts',
+    may: ['./b.js', '../index.js', '../core/b.js', '../stores/open.js', '../plan/index.js', 'commander'],
+    mayNot: ['../engine/b.js', '../stores/sqlite/index.js', 'ibid', 'ibid/key'],
+  },
+  {
+    room: 'src/cli/deep/a.ts',
+    may: ['../b.js', '../../index.js', '../../core/b.js', '../../store.js', '../../stores/open.js'],
+    mayNot: ['../../engine/b.js', '../../stores/sqlite/index.js', 'ibid'],
+  },
+  {
     room: 'src/ibid.ts',
     may: ['./core/b.js', './key/index.js', './store.js', './engine/b.js', './guards/http/index.js'],
     mayNot: ['./stores/memory/index.js', 'ibid/sqlite'],

@@ -1,6 +1,7 @@
 /**
- * A write under a receipt: claim, execute with the key, settle, answer. The engine does the claiming, settling and
- * audit; here its answers become observations, and a step that comes back with other arguments is found out.
+ * A write under a receipt: claim, execute with the key, settle, answer. The engine does the claiming,
+ * settling and audit; here its answers become observations, and a step that comes back with other arguments
+ * is found out.
  */
 import { IbidError } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
@@ -88,7 +89,7 @@ async function answer(
   correction: number,
   error: unknown,
 ): Promise<Observation> {
-  if (!(error instanceof IbidError)) throw error
+  if (!(error instanceof IbidError)) return refusal(errorOf(error), at?.key)
   if (error.code === 'INVALID_INTENT') return refusal(aboutArguments(error), at?.key ?? null)
   if (at === undefined) throw error
   const { rung, key } = at
@@ -98,7 +99,7 @@ async function answer(
   return {
     ok: false,
     error: errorOf(withPerson(order.tool.contract, error)),
-    _idempotency: marks(error.replayed === true, key, receipt?.state === 'failed' ? receipt.at : undefined),
+    _idempotency: marks(error.replayed === true, key, receipt && isSettled(receipt) ? receipt.at : undefined),
   }
 }
 
@@ -138,7 +139,6 @@ async function compare(
       _idempotency: marks(false, key, first && isSettled(first) ? first.at : undefined),
     }
   } catch (error) {
-    if (!(error instanceof IbidError)) throw error
     return refusal(errorOf(error), key)
   }
 }
@@ -151,6 +151,6 @@ function whatCame(first: ReceiptDetail | undefined): {
   return first && 'value' in first ? { result: first.value } : {}
 }
 
-function isSettled({ state }: ReceiptDetail): boolean {
+function isSettled({ state }: Pick<ReceiptDetail, 'state'>): boolean {
   return state === 'succeeded' || state === 'failed'
 }
