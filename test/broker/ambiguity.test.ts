@@ -167,6 +167,24 @@ describe('with a downstream that takes the key', () => {
   })
 })
 
+test('[R34] answer() of a caller who has gone away is the open one, and not that nothing was done', async () => {
+  payments.honoursKeys = true
+  payments.plan = ['commit, then cut']
+  const stop = new AbortController()
+  const execute = async (args: { amount: number }, call: ToolCall): Promise<object> => {
+    stop.abort()
+    return await payments.refund(args, call)
+  }
+  const { broker } = bench({
+    downstream: { acceptsKey: true, window: '30d' },
+    retry: { attempts: 1 },
+    execute,
+  })
+  const { shown } = await broker.answer('issue_refund', ARGS, { ...CONTEXT, signal: stop.signal })
+  expect(shown).toMatchObject({ ok: false, error: { code: 'UPSTREAM_ERROR', retriable: false } })
+  expect(payments.effects.all()).toHaveLength(1)
+})
+
 describe('with neither', () => {
   test('[R34] a person, for this call and for every duplicate, until one has decided', async () => {
     payments.plan = ['commit, then silence']

@@ -65,6 +65,13 @@ describe('[R33][R35] arguments', () => {
     expect(await nothingClaimed(made)).toBe(true)
   })
 
+  test('[R23] that have nothing of an include list are refused', async () => {
+    const input = { type: 'object', properties: { order: {}, amount: {} } }
+    const made = bench([refundTool({ input, identity: { include: ['order', 'amount'] } })])
+    expect(errorCode(await made.broker.call('issue_refund', {}, CONTEXT))).toBe('INVALID_ARGUMENTS')
+    expect(await nothingClaimed(made)).toBe(true)
+  })
+
   test('are checked by schemas that answer later, and by schemas that throw', async () => {
     const later = z.object({ payment: z.string().refine(async (id) => id.startsWith('pay_')) })
     const throws = z.object({ payment: z.string().transform(() => JSON.parse('{') as unknown) })
@@ -81,13 +88,26 @@ describe('[R33][R35] arguments', () => {
       version: '1.0.0',
       effect: 'write-non-idempotent',
       input,
+      check: (call) =>
+        call.args.amount > 0
+          ? { found: true, value: { doubled: 0, note: '', same: true } }
+          : { found: false },
+      outputFor: (result) => result.doubled,
+      undo: (result, call) => result.doubled - call.args.amount,
       execute: (args, call) => ({
         doubled: args.amount * 2,
         note: args.note.toUpperCase(),
         same: call.args === args,
       }),
     })
-    const { broker } = bench([tool as never])
+    const ofJson = defineTool({
+      name: 'note',
+      version: '1.0.0',
+      effect: 'write-non-idempotent',
+      input: { type: 'object' },
+      execute: (args) => Object.keys(args).length,
+    })
+    const { broker } = bench([tool, ofJson])
     expect(await broker.call('pay', { amount: '21' }, CONTEXT)).toMatchObject({
       data: { doubled: 42, note: 'NONE', same: true },
     })

@@ -64,7 +64,7 @@ export interface Bench {
   readonly pace: TestPace
 }
 
-export function benchOf(tools: readonly Tool[], over: Partial<BrokerOptions> = {}): Bench {
+export function benchOf(tools: BrokerOptions['tools'], over: Partial<BrokerOptions> = {}): Bench {
   const ibid = createIbid({ store: memoryStore(), housekeeping: false })
   const pace = instantPace()
   return { ibid, pace, broker: createBroker({ ibid, tools, pace, ...over }) }

@@ -196,6 +196,20 @@ test('[R12] a store that does not answer: nothing is carried out, and the host m
   expect(errorCode(await broker.call('issue_refund', ARGS, { ...CONTEXT, stepId: 'after' }))).toBe('CLOSED')
 })
 
+test.each(['INVALID_INTENT', 'KEY_REUSED', 'OUTCOME_UNKNOWN'])(
+  '[R35] a refusal of the tool may have the code %s: it is still its own',
+  async (code) => {
+    const execute = (): never => {
+      throw new Rejected('no', { code, action: 'stop' })
+    }
+    const { broker } = bench([refundTool({ execute })])
+    const first = await broker.call('issue_refund', ARGS, CONTEXT)
+    expect(first).toMatchObject({ error: { code, message: 'no', action: 'stop', retriable: false } })
+    const again = await broker.call('issue_refund', ARGS, CONTEXT)
+    expect(again).toMatchObject({ error: { code, message: 'no' }, _idempotency: { replay: true } })
+  },
+)
+
 test('a framework finds what it needs to offer the tools', () => {
   const input = z.object({ order: z.string() })
   const { broker } = bench([

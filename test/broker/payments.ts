@@ -1,6 +1,6 @@
 /**
- * A downstream as they are: refunds over HTTP on a real socket, which commit and then do not answer, forget, lag behind,
- * or take a key and honour it. What it did is in a ledger of its own.
+ * A downstream as they are: refunds over HTTP on a real socket, which commit and then do not answer, lag behind, or
+ * take a key and honour it. What it did is in a ledger of its own.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -85,11 +85,12 @@ describe('[R33] transient errors of a downstream that takes the key', () => {
 
   test('begin no try that could not end within the lease', async () => {
     payments.plan = [{ status: 503 }, { status: 503 }, { status: 503 }]
-    const made = bench({ ...KEYED, lease: '40s', timeout: '10s', retry: { attempts: 4, backoff: '9s' } })
-    await call(made)
-    // 6.75 s and 7.5 s of pauses leave 25.75 s of the lease, and after 7.5 s more a try still fits; after that, none does.
-    expect(made.pace.pauses.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(30_000)
-    expect(payments.keys.length).toBe(made.pace.pauses.length + 1)
+    const retry = { attempts: 4, backoff: '16s', maxBackoff: '20s' }
+    const made = bench({ ...KEYED, lease: '45s', timeout: '10s', retry })
+    expect(errorCode(await call(made))).toBe('UPSTREAM_ERROR')
+    // After 27 s, another pause of 15 s and a try of 10 s are more than 45.
+    expect(made.pace.pauses).toEqual([12_000, 15_000])
+    expect(payments.keys).toHaveLength(3)
   })
 
   test('an error that no repeat would mend is not tried again', async () => {

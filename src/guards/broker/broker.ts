@@ -129,7 +129,8 @@ export function createBroker(options: BrokerOptions): Broker {
       for (;;) {
         const observation = await call(name, args, context)
         const leftMs = stopMs - desk.pace.elapsedMs()
-        if (observation.ok || !isUnsettled(observation.error) || leftMs <= 0)
+        const over = leftMs <= 0 || context.signal?.aborted === true
+        if (observation.ok || over || !isUnsettled(observation.error))
           return { observation, shown: toModel(name, observation, model) }
         await desk.pace.pause(Math.min(observation.error.retry_after_ms ?? 1_000, leftMs))
       }

@@ -2,7 +2,7 @@
  * Errors in the words of an observation: what happened, what it means for the effect, what to do. Made for a
  * model to act on, so no key, no address of a server and no text of an unread error is in them.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, NotExecuted, Rejected } from '../../core/errors.js'
 import type { ObservationError } from './observation.js'
 
 interface Words {
@@ -55,7 +55,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 export function errorOf(error: unknown): ObservationError {
   if (!(error instanceof IbidError)) return UNREAD
   const { code, retriable, retryAfterMs, data } = error
-  const { message, action } = WORDS[code] ?? error
+  const own = error instanceof Rejected || error instanceof NotExecuted
+  const { message, action } = own ? error : (WORDS[code] ?? error)
   return {
     code,
     message,
@@ -140,7 +141,7 @@ export function versionMismatch(wanted: string, version: string): ObservationErr
 export function cancelled(): ObservationError {
   return {
     code: 'CANCELLED',
-    message: 'the call was cancelled before it began; nothing was carried out',
+    message: 'the call was cancelled before it began; it carried out nothing',
     retriable: true,
     action: 'make exactly the same call again if it is still wanted',
   }
