@@ -31,7 +31,7 @@ export function since(ms: number, now: number): string {
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
-/** 12 960: groups are parted by a space that does not break. */
+/** 12 960: groups parted by a space, which every terminal has and no locale takes for a decimal mark. */
 export function count(value: number): string {
-  return whole.format(value).replaceAll(',', '\u202f')
+  return whole.format(value).replaceAll(',', ' ')
 }

@@ -1,5 +1,5 @@
 /** The formulas of window, capacity, collision and cost, by the worked example, to the digit, and at their edges. */
-import fc from 'fast-check'
+import { assert, nat, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collisionRisk, planCapacity, planCost, planWindow } from '../../src/plan/index.js'
 
@@ -23,8 +23,8 @@ describe('capacity', () => {
   test('counts whole records, and does not invent one out of binary fractions', () => {
     expect(planCapacity({ perSecond: 0.1, windowSeconds: 30, margin: 0 }).records).toBe(3)
     expect(planCapacity({ perSecond: 0.1, windowSeconds: 31, margin: 0 }).records).toBe(4)
-    fc.assert(
-      fc.property(fc.nat(100_000), fc.nat(100_000), (tenths, windowSeconds) => {
+    assert(
+      property(nat(100_000), nat(100_000), (tenths, windowSeconds) => {
         const { records } = planCapacity({ perSecond: tenths / 10, windowSeconds, margin: 0 })
         expect(records).toBe(Math.ceil((tenths * windowSeconds) / 10))
       }),

@@ -120,7 +120,11 @@ export function asEvents({
 }: RecordedCall): readonly AuditEvent[] {
   if (key === undefined) return []
   const event = (name: AuditName, state: State): AuditEvent => ({
-    ...{ tenant, scope, key, at, state },
+    tenant,
+    scope,
+    key,
+    at,
+    state,
     event: name,
     epoch: line,
     attempt: 1,

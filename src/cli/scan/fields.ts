@@ -78,7 +78,9 @@ function finding(code: ScanCode, level: ScanFinding['level'], { field, ...each }
   const quoted = JSON.stringify(field)
   if (code === 'field-differs-under-one-key') {
     return {
-      ...{ level, code, ...each },
+      level,
+      code,
+      ...each,
       message: `${quoted} differs between ${each.count} calls of ${each.scope} that shared a key`,
       remedy: MEANT.test(field)
         ? `make ${quoted} part of what the key is made of: these are different intents`
@@ -86,7 +88,9 @@ function finding(code: ScanCode, level: ScanFinding['level'], { field, ...each }
     }
   }
   return {
-    ...{ level, code, ...each },
+    level,
+    code,
+    ...each,
     message: `${quoted} differs between ${each.count} retries of one step of ${each.scope}`,
     remedy: MEANT.test(field)
       ? `${quoted} looks like part of the intent: find out why a retry changes it, and do not leave it out`
@@ -107,7 +111,7 @@ function differences(a: unknown, b: unknown, path: readonly string[] = []): read
   if (!bothLists && (!isObject(a) || !isObject(b) || Array.isArray(a) || Array.isArray(b))) {
     return [{ path: path.length === 0 ? '(all of it)' : path.join('.'), a, b }]
   }
-  const names = new Set([...Object.keys(a as object), ...Object.keys(b as object)])
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
   const found = [...names].flatMap((name) =>
     differences(member(a, name), member(b, name), [...path, bothLists ? '*' : name]),
   )
