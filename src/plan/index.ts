@@ -97,6 +97,8 @@ export interface CostRates {
 
 export interface Cost {
   readonly bytes: number
+  /** That part of them which is audit log. */
+  readonly eventBytes: number
   /** Receipts written: one claim and one settling per action. A duplicate of a settled one writes none. */
   readonly writesPerSecond: number
   /** Zero where no price was given. */
@@ -115,12 +117,14 @@ export function planCost(rates: CostRates): Cost {
   for (const [field, value] of Object.entries({ ...numbers, pricePerMillionWrites })) {
     mustBe(field, value, 0, Infinity, 'a number, 0 or more')
   }
-  const bytes = Math.ceil(exact(records * bytesPerRecord + events * bytesPerEvent))
+  const eventBytes = Math.ceil(exact(events * bytesPerEvent))
+  const bytes = Math.ceil(exact(records * bytesPerRecord)) + eventBytes
   const writesPerSecond = exact(perSecond * WRITES_PER_ACTION)
   const storagePerMonth = exact((bytes / 1e9) * pricePerGbMonth)
   const writesPerMonth = exact(((writesPerSecond * MONTH_SECONDS) / 1e6) * pricePerMillionWrites)
   return {
     bytes,
+    eventBytes,
     writesPerSecond,
     storagePerMonth,
     writesPerMonth,

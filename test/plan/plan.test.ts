@@ -62,6 +62,7 @@ describe('cost', () => {
       }),
     ).toEqual({
       bytes: 6_580_000,
+      eventBytes: 100_000,
       writesPerSecond: 160,
       storagePerMonth: 0.01316,
       writesPerMonth: 518.4,
