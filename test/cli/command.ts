@@ -32,7 +32,11 @@ export async function ibid(args: readonly string[], options: RunOptions = {}): P
   return await run(process.execPath, [bin, ...args], options)
 }
 
-export async function run(program: string, args: readonly string[], { env, cwd, input }: RunOptions): Promise<Ran> {
+export async function run(
+  program: string,
+  args: readonly string[],
+  { env, cwd, input }: RunOptions,
+): Promise<Ran> {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...CLEAN, ...env }, stdio: 'pipe' })
   let stdout = ''
   let stderr = ''
@@ -60,7 +64,11 @@ export interface Filled {
 
 /** A SQLite store that `fill` has written to; `clock` moves its clock, in milliseconds from now. */
 export async function filled(
-  fill: (parts: { readonly ibid: Ibid; readonly store: Store; readonly clock: Float64Array }) => Promise<void>,
+  fill: (parts: {
+    readonly ibid: Ibid
+    readonly store: Store
+    readonly clock: Float64Array
+  }) => Promise<void>,
 ): Promise<Filled> {
   const home = folder()
   const file = join(home, 'ibid.db')

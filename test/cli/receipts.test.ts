@@ -33,10 +33,14 @@ describe('inspect', () => {
     const people = await ibid(['inspect', '--store', url])
     expect(people).toMatchObject({ code: 0, stderr: '' })
     expect(people.stdout).toMatch(/^STATE +TENANT +SCOPE +KEY +TRY +SINCE +ENDS\n/)
-    expect(people.stdout).toMatch(/^succeeded +acme +tool:refund +done +1 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +in \d+/m)
+    expect(people.stdout).toMatch(
+      /^succeeded +acme +tool:refund +done +1 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +in \d+/m,
+    )
     expect(people.stdout).not.toContain('\u001b')
     const failed = await ibid(['inspect', 'tool:refund', '--store', url, '--state', 'failed', '--json'])
-    expect(failed.json<{ receipts: unknown[] }>().receipts).toMatchObject([{ key: 'refused', state: 'failed' }])
+    expect(failed.json<{ receipts: unknown[] }>().receipts).toMatchObject([
+      { key: 'refused', state: 'failed' },
+    ])
     const paged = await ibid(['inspect', '--store', url, '--limit', '1', '--json'])
     const { cursor, receipts } = paged.json<{ cursor: string; receipts: { key: string }[] }>()
     const next = await ibid(['inspect', '--store', url, '--limit', '1', '--cursor', cursor, '--json'])
@@ -51,7 +55,10 @@ describe('inspect', () => {
     expect(people.stdout).toMatch(/^attempt +1 of at most \d+$/m)
     expect(people.stdout).toContain('"secret":"in the value"')
     expect(people.stdout).toMatch(/claimed[^]*settled[^]*dedup_hit/)
-    const machine = (await ibid([...args, '--json'])).json<{ receipt: object; history: { event: string }[] }>()
+    const machine = (await ibid([...args, '--json'])).json<{
+      receipt: object
+      history: { event: string }[]
+    }>()
     expect(machine.receipt).toMatchObject({ state: 'succeeded', value: { id: 're_1' } })
     expect(machine.receipt).not.toHaveProperty('token')
     expect(machine.history.map(({ event }) => event)).toEqual(['claimed', 'settled', 'dedup_hit'])
@@ -71,7 +78,16 @@ describe('inspect', () => {
     const absent = await ibid(['inspect', 'tool:refund', 'nope', '--tenant', 'acme', '--store', url])
     expect(absent).toMatchObject({ code: 4, stdout: '' })
     expect(absent.stderr).toContain('"nope"')
-    const other = await ibid(['inspect', 'tool:refund', 'done', '--tenant', 'other', '--store', url, '--json'])
+    const other = await ibid([
+      'inspect',
+      'tool:refund',
+      'done',
+      '--tenant',
+      'other',
+      '--store',
+      url,
+      '--json',
+    ])
     expect(other.code).toBe(4)
     expect(JSON.parse(other.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } })
   })
@@ -97,7 +113,9 @@ describe('held', () => {
     expect(await ibid(['held', '--store', url, '--exit-code'])).toMatchObject({ code: 3 })
     const none = await ibid(['held', '--store', url, '--exit-code', '--scope', 'tool:other'])
     expect(none).toMatchObject({ code: 0, stdout: 'nothing is held\n' })
-    expect((await ibid(['held', '--store', url, '--tenant', 'other', '--json'])).json()).toMatchObject({ total: 0 })
+    expect((await ibid(['held', '--store', url, '--tenant', 'other', '--json'])).json()).toMatchObject({
+      total: 0,
+    })
   })
 })
 
@@ -122,7 +140,10 @@ describe('resolve', () => {
     expect(await own.once(refund, () => 'again')).toMatchObject({ value: { id: 're_9' }, replayed: true })
     const events = await own.history(refund)
     await own.close()
-    expect(events.find(({ event }) => event === 'resolved')).toMatchObject({ by: 'ana', why: 'seen in the bank' })
+    expect(events.find(({ event }) => event === 'resolved')).toMatchObject({
+      by: 'ana',
+      why: 'seen in the bank',
+    })
   })
 
   test('as failed: the retry gets the refusal; as released: it executes', async () => {
@@ -141,14 +162,27 @@ describe('resolve', () => {
   test('a value may come from a file or from standard input', async () => {
     const { url } = await oneOfEach()
     const args = [...where, ...who, '--as', 'succeeded', '--value', '-', '--store', url, '--json']
-    expect((await ibid(args, { input: '{"id": 10.0}' })).json()).toMatchObject({ receipt: { state: 'succeeded' } })
+    expect((await ibid(args, { input: '{"id": 10.0}' })).json()).toMatchObject({
+      receipt: { state: 'succeeded' },
+    })
     const { json } = await ibid(['inspect', ...where.slice(1), '--store', url, '--json'])
     expect(json()).toMatchObject({ receipt: { value: { id: 10 } } })
   })
 
   test('what is not held is exit code 4, and unchanged', async () => {
     const { url } = await oneOfEach()
-    const args = ['resolve', 'tool:refund', 'done', '--tenant', 'acme', '--as', 'released', ...who, '--store', url]
+    const args = [
+      'resolve',
+      'tool:refund',
+      'done',
+      '--tenant',
+      'acme',
+      '--as',
+      'released',
+      ...who,
+      '--store',
+      url,
+    ]
     const ran = await ibid(args)
     expect(ran.code).toBe(4)
     expect(ran.stderr).toContain('is not held')
@@ -184,7 +218,9 @@ describe('sweep', () => {
     })
     const swept = await ibid(['sweep', '--store', url, '--json'])
     expect(swept.json()).toMatchObject({ held: 1, released: 0, purged: 1 })
-    const left = (await ibid(['inspect', '--store', url, '--json'])).json<{ receipts: { key: string; state: string }[] }>()
+    const left = (await ibid(['inspect', '--store', url, '--json'])).json<{
+      receipts: { key: string; state: string }[]
+    }>()
     expect(left.receipts.map(({ key }) => key).toSorted()).toEqual(['kept', 'lapsed', refund.key])
     const again = await ibid(['sweep', '--store', url])
     expect(again.stdout).toMatch(/^receipts forgotten +0$/m)
