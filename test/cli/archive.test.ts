@@ -1,7 +1,7 @@
 /** archive: every settled receipt once, files that other tools read, verified before anything is forgotten. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -101,6 +101,7 @@ describe('archive', () => {
     expect(Date.parse(rows[0]?.settled_at ?? '')).toBeLessThan(Date.now() - 2 * HOUR_MS)
     expect(rows[0]).not.toHaveProperty('token')
     expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(file?.sha256)
+    expect(statSync(path).mode & 0o077).toBe(0)
     expect(readdirSync(folder).filter((name) => name.endsWith('.partial'))).toEqual([])
     const manifest = JSON.parse(readFileSync(result.manifest, 'utf8')) as Archived
     expect(manifest).toMatchObject({ rows: 26, files: result.files })
