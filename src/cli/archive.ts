@@ -106,7 +106,7 @@ async function archive(
   const { now } = await clockOf(store)
   const from = options.all ? null : lastEnd(await readManifests(options.to), url, tenant)
   const upTo = Math.max(now - options.olderThan, from ?? 0)
-  const stem = `receipts-${stamp(from ?? 0)}-${stamp(upTo)}-${stamp(now)}`
+  const stem = `receipts-${stamp(from ?? 0)}-${stamp(upTo)}-${stamp(now, true)}`
   const files = createArchive(options.to, stem, format, options.rowsPerFile)
   const soon = options.delete ? now + SOON_MS : -Infinity
   let rows = 0
@@ -162,8 +162,9 @@ async function forget(store: Store, auditMs: number, progress: Progress): Promis
   }
 }
 
-function stamp(ms: number): string {
-  return new Date(ms).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+/** To the millisecond where it tells two runs apart. */
+function stamp(ms: number, exact = false): string {
+  return new Date(ms).toISOString().replaceAll(exact ? /[-:.]/g : /[-:]|\.\d+/g, '')
 }
 
 function text(result: Result, options: Options): string {

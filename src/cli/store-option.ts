@@ -60,7 +60,7 @@ export function openExisting(options: StoreOptions): Opened {
         'give --store the URL of a store that exists, such as sqlite:/path/to/ibid.db, or set IBID_STORE',
     })
   }
-  return { store: openStore(url), url: shownUrl(url), from }
+  return { store: openStore(url), url: file === undefined ? shownUrl(url) : `sqlite:${file}`, from }
 }
 
 /** The file of a sqlite: URL that openStore will take; whatever else it is, openStore judges. */

@@ -42,6 +42,8 @@ export async function run(
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  // It may end without having read what there is for it.
+  child.stdin.on('error', () => undefined)
   child.stdin.end(input ?? '')
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

@@ -2,6 +2,7 @@
  * Parquet, by hyparquet-writer, an optional peer that is loaded when it is asked for. Rows go out in groups of bounded
  * size, so that an archive of any length fits in memory.
  */
+import { open } from 'node:fs/promises'
 import { IbidError } from '../../core/errors.js'
 import type { Format } from './format.js'
 import { flush } from './ndjson.js'
@@ -83,6 +84,8 @@ async function load(name: string): Promise<unknown> {
 }
 
 async function create({ ParquetWriter, fileWriter, schemaFromColumnData }: Writing, path: string) {
+  // The writer opens the file by itself, and would let everybody read it.
+  await (await open(path, 'wx', 0o600)).close()
   const schema = schemaFromColumnData({ columnData: columnsOf([]) })
   const parquet = new ParquetWriter({ writer: fileWriter(path), schema })
   let rows: ArchivedReceipt[] = []
