@@ -1,7 +1,7 @@
 /**
- * `ibid archive`: settled receipts to compressed files, for audit. Deleting is not its own: a receipt inside its window is what
- * stops a duplicate, so only those whose window has ended are forgotten, by the store's own purge, and only after the
- * files have been read back and compared.
+ * `ibid archive`: settled receipts to compressed files, for audit. Deleting is not its own: a receipt inside its
+ * window is what stops a duplicate, so only those whose window has ended are forgotten, by the store's own purge,
+ * and only after the files have been read back and compared.
  */
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -187,6 +187,8 @@ function text(result: Result, options: Options): string {
   ])
   const { shortestWindowMs: shortest } = result
   if (shortest === null || shortest > options.olderThan) return lines
-  const advice = `\nsome windows are ${duration(shortest)} long, no longer than --older-than: such receipts can be forgotten before they are old enough. Take a shorter --older-than, and run more often than that\n`
-  return lines + paint(advice, 'yellow')
+  const windows = `\nsome windows are ${duration(shortest)} long, no longer than --older-than`
+  const advice =
+    'such receipts can be forgotten before they are old enough. Take a shorter --older-than, and run more often than that'
+  return lines + paint(`${windows}: ${advice}\n`, 'yellow')
 }

@@ -1,6 +1,6 @@
 /**
- * `ibid bench`: in a checkout, the whole comparison (ours, peers, the raw limit). With --store, a short measurement of that
- * store from this machine: claims and settlings with random keys, then duplicates of them.
+ * `ibid bench`: in a checkout, the whole comparison (ours, peers, the raw limit). With --store, a short measurement
+ * of that store from this machine: claims and settlings with random keys, then duplicates of them.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

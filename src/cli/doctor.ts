@@ -1,6 +1,6 @@
 /**
- * `ibid doctor`: is everything set up so that the promises hold? Store, configuration, contracts, clock, and what is left
- * undone. Every finding says what to do; an error is something that can lead to a second effect, or to none.
+ * `ibid doctor`: is everything set up so that the promises hold? Store, configuration, contracts, clock, and what is
+ * left undone. Every finding says what to do; an error is something that can lead to a second effect, or to none.
  */
 import { Command } from 'commander'
 import { checkConfiguration } from './doctor/configuration.js'

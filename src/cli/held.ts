@@ -1,6 +1,6 @@
 /**
- * `ibid held`: the receipts that wait for a person, the longest first. A pending one whose lease lapsed under `hold`, or
- * whose attempts are used up, counts as held already: only nobody has come by to say so.
+ * `ibid held`: the receipts that wait for a person, the longest first. A pending one whose lease lapsed under
+ * `hold`, or whose attempts are used up, counts as held already: only nobody has come by to say so.
  */
 import { Command } from 'commander'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
@@ -82,5 +82,6 @@ function text(held: readonly Held[], total: number, now: number): string {
     { title: 'WHY', cell: ({ why }) => why ?? 'its lease lapsed' },
   ])
   const more = total > held.length ? `${count(total - held.length)} more: --limit\n` : ''
-  return `${listed}\n${count(total)} held. Look up downstream what happened, then: ibid resolve <scope> <key> --as …\n${more}`
+  const then = 'Look up downstream what happened, then: ibid resolve <scope> <key> --as …'
+  return `${listed}\n${count(total)} held. ${then}\n${more}`
 }

@@ -1,6 +1,7 @@
 /**
- * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it listens
- * and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes to stderr.
+ * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it
+ * listens and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes to
+ * stderr.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'

@@ -190,6 +190,8 @@ function missing(flag: string, what: string): Error {
 
 function text(plan: Plan, options: Options, observed: Observed | undefined): string {
   const { window, capacity, collision, cost, rates } = plan
+  const over = duration(rates.overSeconds * MS)
+  const log = `audit log in ${duration(options.auditWindow)}`
   const priced = options.gbMonth > 0 || options.millionWrites > 0
   const lines = facts([
     [
@@ -199,13 +201,13 @@ function text(plan: Plan, options: Options, observed: Observed | undefined): str
     ['records', `${count(capacity.records)} alive at once, with ${figure(rates.margin * 100)} % margin`],
     [
       'duplicates',
-      `${figure(capacity.duplicatesPerSecond)}/s, ${count(capacity.duplicates)} in ${duration(rates.overSeconds * MS)}; of those that execute: 0`,
+      `${figure(capacity.duplicatesPerSecond)}/s, ${count(capacity.duplicates)} in ${over}; of those that execute: 0`,
     ],
     ['collision', `${risk(collision.risk)} by accident, ${collision.bits} random bits`],
     ['writes', `${figure(cost.writesPerSecond)}/s`],
     [
       'storage',
-      `${bytes(cost.bytes)}: ${bytes(cost.bytes - cost.eventBytes)} of receipts, ${bytes(cost.eventBytes)} of audit log in ${duration(options.auditWindow)}`,
+      `${bytes(cost.bytes)}: ${bytes(cost.bytes - cost.eventBytes)} of receipts, ${bytes(cost.eventBytes)} of ${log}`,
     ],
     ...(priced
       ? [

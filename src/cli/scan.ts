@@ -1,6 +1,6 @@
 /**
- * `ibid scan`: symptoms of broken idempotency, in the audit log of a store or in recorded calls. It says what it found, and what
- * cannot be seen from where it looked: the log holds fingerprints, not payloads.
+ * `ibid scan`: symptoms of broken idempotency, in the audit log of a store or in recorded calls. It says what it
+ * found, and what cannot be seen from where it looked: the log holds fingerprints, not payloads.
  */
 import { Command } from 'commander'
 import { invalidIntent } from '../core/errors.js'
@@ -154,12 +154,14 @@ function inOrder(findings: readonly ScanFinding[]): readonly ScanFinding[] {
 }
 
 function text({ source, read, findings, unseen }: Scanned): string {
-  const head = `${count(read)} read from ${safe(source)}: ${findings.length === 0 ? paint('no symptoms', 'green') : `${findings.length} symptoms`}\n`
+  const result = findings.length === 0 ? paint('no symptoms', 'green') : `${findings.length} symptoms`
+  const head = `${count(read)} read from ${safe(source)}: ${result}\n`
   const body = findings.map((finding) => {
     const level = paint(finding.level, finding.level === 'error' ? 'red' : 'yellow')
     const examples = finding.examples.map((example) => `    ${safe(exampleText(example))}\n`)
     const of = finding.tenant === '' ? '' : ` (tenant ${safe(finding.tenant)})`
-    return `\n${level} ${finding.code}${of}\n  ${safe(finding.message)}\n  ${paint('→', 'dim')} ${safe(finding.remedy)}\n${examples.join('')}`
+    const lines = `  ${safe(finding.message)}\n  ${paint('→', 'dim')} ${safe(finding.remedy)}\n`
+    return `\n${level} ${finding.code}${of}\n${lines}${examples.join('')}`
   })
   const blind = unseen.map((line) => `  - ${line}\n`)
   return `${head}${body.join('')}\n${paint('not seen from here', 'dim')}\n${blind.join('')}`

@@ -1,6 +1,6 @@
 /**
- * `--store`, `--tenant` and `--json`, which most commands share. A command looks at a store that is there: a SQLite file
- * that does not exist is a typing error, not an empty store. Commands never sweep or purge in the background.
+ * `--store`, `--tenant` and `--json`, which most commands share. A command looks at a store that is there: a SQLite
+ * file that does not exist is a typing error, not an empty store. Commands never sweep or purge in the background.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'

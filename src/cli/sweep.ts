@@ -1,6 +1,6 @@
 /**
- * `ibid sweep`: what the housekeeping of every running process does each minute, once and now. For stores whose programs
- * are short-lived, or were created with housekeeping switched off.
+ * `ibid sweep`: what the housekeeping of every running process does each minute, once and now. For stores whose
+ * programs are short-lived, or were created with housekeeping switched off.
  */
 import { Command } from 'commander'
 import { print } from './print.js'

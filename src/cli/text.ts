@@ -19,8 +19,10 @@ export function safe(text: string): string {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const ASCII = /^[\u0020-\u007e]*$/
 /** East Asian wide and fullwidth, and emoji: two columns. */
-const WIDE =
-  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
+const EAST_ASIAN =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f]/
+const FULL_WIDTH = /[\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
+const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 
 export function widthOf(text: string): number {
@@ -32,7 +34,7 @@ export function widthOf(text: string): number {
 
 function columnsOf(segment: string): number {
   if (ZERO.test(segment)) return 0
-  return WIDE.test(segment) ? 2 : 1
+  return EAST_ASIAN.test(segment) || FULL_WIDTH.test(segment) || EMOJI.test(segment) ? 2 : 1
 }
 
 /** At most `width` columns; what had to go is shown by a dot. */

@@ -55,7 +55,9 @@ describe('doctor', () => {
     const tools = join(folder, 'tools.mjs')
     writeFileSync(
       tools,
-      `const base = { version: '1.0.0', input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'], additionalProperties: false }, execute: async () => 1 }
+      `const properties = { to: { type: 'string' } }
+const input = { type: 'object', properties, required: ['to'], additionalProperties: false }
+const base = { version: '1.0.0', input, execute: async () => 1 }
 export const wire = { ...base, name: 'wire', effect: 'irreversible', scope: 'wire:write' }
 export default [{ ...base, name: 'look', effect: 'read' }]
 `,

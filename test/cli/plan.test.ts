@@ -2,10 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { filled, HOUR_MS, ibid } from './command.js'
 
-const example =
-  '--rate 80 --caller-seconds 10 --retry-seconds 90 --network-seconds 30 --clock-seconds 5 --margin 0.2 --duplicates 0.06 --over 10m --bits 128'.split(
-    ' ',
-  )
+const times = '--caller-seconds 10 --retry-seconds 90 --network-seconds 30 --clock-seconds 5'
+const example = `--rate 80 ${times} --margin 0.2 --duplicates 0.06 --over 10m --bits 128`.split(' ')
 
 describe('[R53] the worked example', () => {
   test('for people: 135 s, 12 960 records, 4.8/s, 2 880, 2.47e-31', async () => {
@@ -47,24 +45,24 @@ describe('[R53] the worked example', () => {
   })
 })
 
-describe('[R53] from a store at work', () => {
-  /** Ten a second for 100 seconds; each tenth comes again 40 seconds later. */
-  async function atWork() {
-    return await filled(async ({ ibid: own, clock }) => {
-      clock[0] = -HOUR_MS
-      const call = (key: string): Promise<unknown> => own.once({ scope: 's', key, payload: { key } }, () => 1)
-      const start = Date.now()
-      for (let second = 0; second <= 100; second++) {
-        clock[0] = -HOUR_MS + second * 1_000 - (Date.now() - start)
-        await Promise.all(Array.from({ length: 10 }, (_, i) => call(`${second}-${i}`)))
-        if (second >= 40) await call(`${second - 40}-0`)
-        // Duplicates are recorded with the time at which they are flushed.
-        await own.history({ scope: 's', key: 'none' })
-      }
-      clock[0] = 0
-    })
-  }
+/** Ten a second for 100 seconds; each tenth comes again 40 seconds later. */
+async function atWork() {
+  return await filled(async ({ ibid: own, clock }) => {
+    clock[0] = -HOUR_MS
+    const call = (key: string): Promise<unknown> => own.once({ scope: 's', key, payload: { key } }, () => 1)
+    const start = Date.now()
+    for (let second = 0; second <= 100; second++) {
+      clock[0] = -HOUR_MS + second * 1_000 - (Date.now() - start)
+      await Promise.all(Array.from({ length: 10 }, (_, i) => call(`${second}-${i}`)))
+      if (second >= 40) await call(`${second - 40}-0`)
+      // Duplicates are recorded with the time at which they are flushed.
+      await own.history({ scope: 's', key: 'none' })
+    }
+    clock[0] = 0
+  })
+}
 
+describe('[R53] from a store at work', () => {
   test('reads rates, duplicates and the distance of retries', async () => {
     const { url } = await atWork()
     const { observed, rates, window } = (await ibid(['plan', '--store', url, '--json'])).json<{

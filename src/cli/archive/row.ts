@@ -1,6 +1,6 @@
 /**
- * A receipt as it stands in an archive: for audit, not for replay. Times are UTC, the outcome is what the effect came to, and
- * (tenant, scope, key, epoch) names it for good. The attempt's token is a secret and is not written.
+ * A receipt as it stands in an archive: for audit, not for replay. Times are UTC, the outcome is what the effect
+ * came to, and (tenant, scope, key, epoch) names it for good. The attempt's token is a secret and is not written.
  */
 import type { Receipt } from '../../core/receipt.js'
 

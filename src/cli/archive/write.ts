@@ -1,6 +1,6 @@
 /**
- * Rows into files, and the proof that the files hold them. A file gets its name only when it has been read back from the
- * disk, row by row, and is what was meant; until then it is `.partial`, and nobody's archive.
+ * Rows into files, and the proof that the files hold them. A file gets its name only when it has been read back from
+ * the disk, row by row, and is what was meant; until then it is `.partial`, and nobody's archive.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { rename, stat } from 'node:fs/promises'

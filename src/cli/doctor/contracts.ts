@@ -1,6 +1,6 @@
 /**
- * Contracts, out of a module that exports tools or out of a JSON file for `ibid mcp`. The module is loaded, as the program that
- * uses it would load it; nothing of it is called.
+ * Contracts, out of a module that exports tools or out of a JSON file for `ibid mcp`. The module is loaded, as the
+ * program that uses it would load it; nothing of it is called.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

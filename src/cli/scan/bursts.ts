@@ -1,6 +1,7 @@
 /**
- * Bursts of duplicates: ten seconds with many times the usual number. The log does not record restarts; what it does record
- * is what a dead worker leaves behind (takeovers, sweeps, late finishes), and a burst beside those is told as such.
+ * Bursts of duplicates: ten seconds with many times the usual number. The log does not record restarts; what it does
+ * record is what a dead worker leaves behind (takeovers, sweeps, late finishes), and a burst beside those is told as
+ * such.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import type { Detector, ScanFinding } from './finding.js'
@@ -9,6 +10,7 @@ const BIN_MS = 10_000
 const NEAR_MS = 60_000
 const LEAST = 20
 const TIMES = 5
+const AT_RESTART = ', around a restart: attempts were taken over or swept then'
 const TRACES = new Set(['takeover', 'swept', 'stale'])
 
 export function bursts(): Detector {
@@ -66,9 +68,9 @@ function burst(
     tenant,
     scope,
     count: total,
-    message: `${total} duplicates in ten seconds, most of them of ${scope}${atRestart ? ', around a restart: attempts were taken over or swept then' : ''}`,
+    message: `${total} duplicates in ten seconds, most of them of ${scope}${atRestart ? AT_RESTART : ''}`,
     remedy: atRestart
-      ? 'see that workers finish or release what they run before they stop, and that clients wait longer from retry to retry'
+      ? 'see that workers finish or release what they run before they stop, and that clients wait longer between retries'
       : 'see who retries at once: a client without back-off, or a queue that redelivers all it has',
     examples: [{ at, duplicates: total, restart: atRestart ? 'yes' : 'no' }],
   }

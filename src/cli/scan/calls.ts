@@ -1,6 +1,6 @@
 /**
- * Recorded calls: NDJSON, one call a line. The fields are named here and in docs/cli.md; a line that cannot be read is told
- * by its number and its field. A call that was not a replay counts as an effect.
+ * Recorded calls: NDJSON, one call a line. The fields are named here and in docs/cli.md; a line that cannot be read
+ * is told by its number and its field. A call that was not a replay counts as an effect.
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,6 +1,6 @@
 /**
- * Canonicalisation faults, from recorded calls. Too much counts: a field differs between retries of one step, so that they are
- * not the same to a receipt. Too little counts: a field differs between calls that shared a key.
+ * Canonicalisation faults, from recorded calls. Too much counts: a field differs between retries of one step, so
+ * that they are not the same to a receipt. Too little counts: a field differs between calls that shared a key.
  */
 import { canonicalJson } from '../../key/index.js'
 import type { RecordedCall } from './calls.js'
@@ -20,8 +20,12 @@ interface Differing {
 }
 
 /** What a person, and not a model, decides about: leaving it out would make two intents one. */
-const MEANT =
-  /(^|[._-])(id|amount|currency|price|total|quantity|qty|count|to|recipient|destination|account|iban|email|address|status|type|kind)$|[a-z](Id|Amount|Currency)$/
+const MEANT = new RegExp(
+  [
+    '(^|[._-])(id|amount|currency|price|total|quantity|count|to|recipient|destination|account|iban|email|status|type)$',
+    '[a-z](Id|Amount)$',
+  ].join('|'),
+)
 
 export interface FieldDetector {
   see(call: RecordedCall): void
@@ -84,7 +88,7 @@ function finding(code: ScanCode, level: ScanFinding['level'], { field, ...each }
       message: `${quoted} differs between ${each.count} calls of ${each.scope} that shared a key`,
       remedy: MEANT.test(field)
         ? `make ${quoted} part of what the key is made of: these are different intents`
-        : `if ${quoted} changes what happens, make it part of the key; if it is only words, leave it out: identity: { ignore: [${quoted}] }`,
+        : `make it part of the key if it changes what happens; if it is only words: identity: { ignore: [${quoted}] }`,
     }
   }
   return {

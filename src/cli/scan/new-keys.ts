@@ -1,6 +1,6 @@
 /**
- * The same arguments under different keys within seconds: a retry that minted a new key, which no receipt can stop. Where
- * both were executed, that is a pair of effects. Intents without a payload all look alike and are left out.
+ * The same arguments under different keys within seconds: a retry that minted a new key, which no receipt can stop.
+ * Where both were executed, that is a pair of effects. Intents without a payload all look alike and are left out.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { addressId } from '../../core/receipt.js'

@@ -1,6 +1,6 @@
 /**
- * Windows against retries. A key that was settled, forgotten, and claimed again with the same arguments was executed twice:
- * its window was shorter than the distance of its retry. A distance that comes near the window is a warning.
+ * Windows against retries. A key that was settled, forgotten, and claimed again with the same arguments was executed
+ * twice: its window was shorter than the distance of its retry. A distance that comes near the window is a warning.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { addressId } from '../../core/receipt.js'
