@@ -20,7 +20,7 @@ import { print } from './print.js'
 import { type Progress, startProgress } from './progress.js'
 import { type StoreOptions, tenantOf, useStore, withStore, withTenant } from './store-option.js'
 import { facts } from './table.js'
-import { count, duration, instant } from './times.js'
+import { count, counted, duration, instant } from './times.js'
 import { durationMs, wholeNumber } from './values.js'
 
 interface Options extends StoreOptions {
@@ -116,7 +116,7 @@ async function archive(
     if (!isDue(receipt, from ?? -Infinity, upTo, soon)) continue
     await files.write(toRow(receipt, options.outcomes))
     rows++
-    progress.say(() => `archiving: ${count(rows)} receipts`)
+    progress.say(() => `archiving: ${counted(rows, 'receipt')}`)
   }
   const manifest: Manifest = {
     ...({ ibid: 'archive', version: 1 } as const),
@@ -157,7 +157,7 @@ async function forget(store: Store, auditMs: number, progress: Progress): Promis
     const gone = await asked(store.purge(PURGE.batch, auditMs))
     purged += gone.receipts
     if (gone.receipts < PURGE.batch && gone.events < PURGE.batch) return purged
-    progress.say(() => `forgetting: ${count(purged)} receipts`)
+    progress.say(() => `forgetting: ${counted(purged, 'receipt')}`)
     await sleep(PURGE.pauseMs)
   }
 }
@@ -172,7 +172,7 @@ function text(result: Result, options: Options): string {
   const lines = facts([
     [
       'archived',
-      `${count(result.rows)} receipts in ${count(result.files.length)} files, ${count(bytes)} bytes`,
+      `${counted(result.rows, 'receipt')} in ${counted(result.files.length, 'file')}, ${count(bytes)} bytes`,
     ],
     [
       'settled',

@@ -18,7 +18,7 @@ import { newKeys } from './scan/new-keys.js'
 import { windows } from './scan/windows.js'
 import { type StoreOptions, tenantOf, useStore, withStore, withTenant } from './store-option.js'
 import { safe } from './text.js'
-import { count, instant } from './times.js'
+import { count, counted, instant } from './times.js'
 import { durationMs } from './values.js'
 
 interface Options extends StoreOptions {
@@ -154,7 +154,7 @@ function inOrder(findings: readonly ScanFinding[]): readonly ScanFinding[] {
 }
 
 function text({ source, read, findings, unseen }: Scanned): string {
-  const result = findings.length === 0 ? paint('no symptoms', 'green') : `${findings.length} symptoms`
+  const result = findings.length === 0 ? paint('no symptoms', 'green') : counted(findings.length, 'symptom')
   const head = `${count(read)} read from ${safe(source)}: ${result}\n`
   const body = findings.map((finding) => {
     const level = paint(finding.level, finding.level === 'error' ? 'red' : 'yellow')

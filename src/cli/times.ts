@@ -31,6 +31,11 @@ export function since(ms: number, now: number): string {
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
+/** 1 receipt, 12 960 receipts. */
+export function counted(value: number, thing: string): string {
+  return `${count(value)} ${thing}${value === 1 ? '' : 's'}`
+}
+
 /** 12 960: groups parted by a space, which every terminal has and no locale takes for a decimal mark. */
 export function count(value: number): string {
   return whole.format(value).replaceAll(',', ' ')

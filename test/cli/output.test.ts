@@ -88,9 +88,9 @@ describe('on a terminal', () => {
     expect(coloured.stdout).toContain('\u001b[32m')
     expect(plain.stdout).not.toContain('\u001b[3')
     expect(plain.stdout).toContain('…')
-    expect(archived.stdout).toContain('\r\u001b[Karchiving: 1 receipts')
+    expect(archived.stdout).toContain('\r\u001b[Karchiving: 1 receipt')
     const afterwards = archived.stdout.slice(archived.stdout.lastIndexOf('\r\u001b[K'))
-    expect(afterwards).toMatch(/^archived? .*1 receipts in 1 files/m)
+    expect(afterwards).toContain('1 receipt in 1 file, ')
   })
 })
 

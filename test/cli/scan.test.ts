@@ -161,7 +161,7 @@ describe('[R26] in recorded calls', () => {
     ])
     const scanned = await scan('--calls', file)
     const found = scanned.findings.filter(({ code }) => code === 'field-differs-between-retries')
-    expect(found.map(({ message }) => /^"([^"]+)"/.exec(message)?.[1]).toSorted()).toEqual([
+    expect(found.map(({ message }) => /^"([^"]+)"/.exec(message)?.[1] ?? '').toSorted()).toEqual([
       'items.*.note',
       'reason',
     ])
