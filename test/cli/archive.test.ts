@@ -217,12 +217,16 @@ const hasParquet = ['hyparquet', 'hyparquet-writer'].every((name) =>
   existsSync(join(import.meta.dirname, '../../node_modules', name)),
 )
 
+const PARQUET_NAME = hasParquet
+  ? '[R52] parquet: verified, then deleted'
+  : 'parquet: without its package, says what to install'
+
 /** Its package is an optional peer: either way there is something to hold. */
 const PARQUET = hasParquet
   ? { code: 0, ends: ['PAR1PAR1'], modes: [0], left: 8, says: false }
   : { code: 2, ends: [], modes: [], left: 28, says: true }
 
-test(`parquet: ${hasParquet ? '[R52] verified, then deleted' : 'without its package, says what to install'}`, async () => {
+test(PARQUET_NAME, async () => {
   const { url, file, folder } = await store()
   const ran = await ibid(['archive', '--store', url, '--to', folder, '--format', 'parquet', '--delete'])
   const files = readdirSync(folder)

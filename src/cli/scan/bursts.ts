@@ -70,7 +70,7 @@ function burst(
     count: total,
     message: `${total} duplicates in ten seconds, most of them of ${scope}${atRestart ? AT_RESTART : ''}`,
     remedy: atRestart
-      ? 'see that workers finish or release what they run before they stop, and that clients wait longer between retries'
+      ? 'see that workers finish or release what they run before they stop, and that clients back off between retries'
       : 'see who retries at once: a client without back-off, or a queue that redelivers all it has',
     examples: [{ at, duplicates: total, restart: atRestart ? 'yes' : 'no' }],
   }
