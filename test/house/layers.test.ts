@@ -76,9 +76,19 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
     mayNot: ['../../engine/b.js', '../../store.js', '../../stores/memory/index.js', 'ibid'],
   },
   {
+    room: 'src/plan/a.ts',
+    may: ['./b.js', '../core/b.js'],
+    mayNot: ['../store.js', '../engine/b.js', '../cli/b.js', '../index.js', 'ibid'],
+  },
+  {
     room: 'src/cli/a.ts',
-    may: ['./b.js', '../index.js', '../core/b.js', '../adapters/mcp.js', '../stores/open.js', 'commander'],
-    mayNot: ['../engine/b.js', '../store.js', '../stores/sqlite/index.js', './../engine/b.js', 'ibid'],
+    may: ['./b.js', '../index.js', '../core/b.js', '../stores/open.js', '../plan/index.js', 'commander'],
+    mayNot: ['../engine/b.js', '../stores/sqlite/index.js', 'ibid', 'ibid/key'],
+  },
+  {
+    room: 'src/cli/deep/a.ts',
+    may: ['../b.js', '../../index.js', '../../core/b.js', '../../store.js', '../../stores/open.js'],
+    mayNot: ['../../engine/b.js', '../../stores/sqlite/index.js', 'ibid'],
   },
   {
     room: 'src/ibid.ts',

@@ -27,7 +27,7 @@ describe('exports', () => {
 
   test('every store, every guard and the rest of the public rooms are there', () => {
     const rooms = filesUnder('src').filter((path) =>
-      /^src\/(index|store|stores\/open|(key|testing|(stores|guards)\/[^/]+)\/index|adapters\/[^/]+)\.ts$/.test(
+      /^src\/(index|store|stores\/open|(key|plan|testing|(stores|guards)\/[^/]+)\/index|adapters\/[^/]+)\.ts$/.test(
         path,
       ),
     )

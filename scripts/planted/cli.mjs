@@ -1,0 +1,72 @@
+/** Defects in what the command line plans, keeps, deletes, finds and shows. */
+const at = (file, test, defects) =>
+  defects.map((defect) => ({ file: `src/${file}`, tests: [`test/${test}.test.ts`], ...defect }))
+
+export const cli = [
+  ...at('plan/index.ts', 'plan/plan', [
+    {
+      name: 'the window is planned without the clocks',
+      find: 'exact(callerSeconds + retrySeconds + networkSeconds + clockSeconds)',
+      put: 'exact(callerSeconds + retrySeconds + networkSeconds)',
+    },
+    {
+      name: 'the capacity is planned without its margin',
+      find: 'exact((1 + margin) * perSecond * windowSeconds)',
+      put: 'exact(perSecond * windowSeconds)',
+    },
+  ]),
+  ...at('cli/archive/write.ts', 'cli/archive', [
+    {
+      name: 'an archive file is counted and not compared',
+      find: "if (found.digest('hex') !== digest) throw",
+      put: "if (found.digest('hex') === '') throw",
+    },
+  ]),
+  ...at('cli/archive.ts', 'cli/archive', [
+    {
+      name: 'what ended young is deleted and in no archive',
+      find: 'options.delete ? now + SOON_MS : -Infinity',
+      put: '-Infinity',
+    },
+    {
+      name: 'an archive run writes what the last one wrote',
+      find: '(at >= from && at < upTo)',
+      put: 'at < upTo',
+    },
+  ]),
+  ...at('cli/scan/new-keys.ts', 'cli/scan', [
+    {
+      name: 'the same arguments are suspicious at any distance',
+      find: '({ at }) => event.at - at <= withinMs',
+      put: '() => true',
+    },
+  ]),
+  ...at('cli/scan/windows.ts', 'cli/scan', [
+    {
+      name: 'a key that ran again after its window goes unseen',
+      find: 'last.epoch !== epoch &&',
+      put: 'last.epoch === epoch &&',
+    },
+  ]),
+  ...at('cli/held.ts', 'cli/receipts', [
+    {
+      name: 'what lapsed unseen is not listed as held',
+      find: "findRow(condition, 'sweep', receipt.recovery)?.to === 'unknown'",
+      put: 'receipt.at < 0',
+    },
+  ]),
+  ...at('cli/secrets.ts', 'cli/output', [
+    {
+      name: 'a password that a client repeats is printed',
+      find: "clean = clean.replaceAll(secret, '***')",
+      put: 'clean = clean.replaceAll(secret, secret)',
+    },
+  ]),
+  ...at('cli/store-option.ts', 'cli/output', [
+    {
+      name: 'a command makes the store that it was to look at',
+      find: 'file !== undefined && !existsSync(file)',
+      put: 'file !== undefined && file === url',
+    },
+  ]),
+]

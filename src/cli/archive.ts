@@ -1,0 +1,194 @@
+/**
+ * `ibid archive`: settled receipts to compressed files, for audit. Deleting is not its own: a receipt inside its
+ * window is what stops a duplicate, so only those whose window has ended are forgotten, by the store's own purge,
+ * and only after the files have been read back and compared.
+ */
+import { mkdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Command, Option } from 'commander'
+import { invalidIntent } from '../core/errors.js'
+import type { Receipt } from '../core/receipt.js'
+import type { Store } from '../store.js'
+import { type Manifest, readManifests, writeManifest } from './archive/manifest.js'
+import { ndjson } from './archive/ndjson.js'
+import { loadParquet } from './archive/parquet.js'
+import { toRow } from './archive/row.js'
+import { createArchive } from './archive/write.js'
+import { allReceipts, asked, clockOf } from './pages.js'
+import { paint } from './paint.js'
+import { print } from './print.js'
+import { type Progress, startProgress } from './progress.js'
+import { type StoreOptions, tenantOf, useStore, withStore, withTenant } from './store-option.js'
+import { facts } from './table.js'
+import { count, counted, duration, instant } from './times.js'
+import { durationMs, wholeNumber } from './values.js'
+
+interface Options extends StoreOptions {
+  readonly to: string
+  readonly olderThan: number
+  readonly format: 'ndjson' | 'parquet'
+  readonly outcomes: boolean
+  readonly all?: true
+  readonly delete?: true
+  readonly rowsPerFile: number
+  readonly auditWindow: number
+}
+
+interface Result extends Manifest {
+  readonly manifest: string
+  readonly purged: number
+  /** The shortest window among the settled receipts that were seen. */
+  readonly shortestWindowMs: number | null
+}
+
+const MONTH_MS = 30 * 86_400_000
+/** With --delete, what ends this soon is archived as well: it may end while the files are being checked. */
+const SOON_MS = 3_600_000
+const PURGE = { batch: 200, pauseMs: 5 }
+
+export function archiveCommand(): Command {
+  const command = new Command('archive')
+    .description('write settled receipts to compressed files, verify them, then forget what has ended')
+    .requiredOption('--to <folder>', 'where the files go; the next run into it goes on where this one ended')
+    .option(
+      '--older-than <duration>',
+      'settled at least this long ago',
+      durationMs('--older-than'),
+      3_600_000,
+    )
+    .addOption(
+      new Option('--format <format>', 'of the files').choices(['ndjson', 'parquet']).default('ndjson'),
+    )
+    .option('--no-outcomes', 'leave out what the effects returned')
+    .option('--all', 'from the beginning, and not from where the last run ended')
+    .option('--delete', 'after that, forget the receipts whose window has ended')
+    .option(
+      '--rows-per-file <count>',
+      'how many receipts a file holds',
+      wholeNumber('--rows-per-file', 1, 10_000_000),
+      100_000,
+    )
+    .option(
+      '--audit-window <duration>',
+      'with --delete: how long the audit log is kept',
+      durationMs('--audit-window'),
+      MONTH_MS,
+    )
+    .action(run)
+  return withTenant(withStore(command))
+}
+
+async function run(options: Options): Promise<void> {
+  const tenant = tenantOf(options)
+  if (options.delete && tenant !== undefined) {
+    throw invalidIntent(
+      '--delete does not go with --tenant',
+      'forgetting goes over the whole store: archive all tenants, or leave out --delete',
+    )
+  }
+  const progress = startProgress(options.json === true)
+  const result = await useStore(
+    options,
+    async ({ store, url }) => await archive(store, url, tenant, options, progress),
+  ).finally(progress.end)
+  print(options.json, { json: result, text: () => text(result, options) })
+}
+
+async function archive(
+  store: Store,
+  url: string,
+  tenant: string | undefined,
+  options: Options,
+  progress: Progress,
+): Promise<Result> {
+  const format = options.format === 'ndjson' ? ndjson : await loadParquet()
+  await mkdir(options.to, { recursive: true, mode: 0o700 })
+  const { now } = await clockOf(store)
+  const from = options.all ? null : lastEnd(await readManifests(options.to), url, tenant)
+  const upTo = Math.max(now - options.olderThan, from ?? 0)
+  const stem = `receipts-${stamp(from ?? 0)}-${stamp(upTo)}-${stamp(now, true)}`
+  const files = createArchive(options.to, stem, format, options.rowsPerFile)
+  const soon = options.delete ? now + SOON_MS : -Infinity
+  let rows = 0
+  let shortest = Infinity
+  for await (const { receipt } of allReceipts(store, { tenant, states: ['succeeded', 'failed'] })) {
+    shortest = Math.min(shortest, receipt.windowMs)
+    if (!isDue(receipt, from ?? -Infinity, upTo, soon)) continue
+    await files.write(toRow(receipt, options.outcomes))
+    rows++
+    progress.say(() => `archiving: ${counted(rows, 'receipt')}`)
+  }
+  const manifest: Manifest = {
+    ...({ ibid: 'archive', version: 1 } as const),
+    store: url,
+    tenant: tenant ?? null,
+    format: options.format,
+    outcomes: options.outcomes,
+    from,
+    upTo,
+    rows,
+    files: await files.finish(),
+  }
+  const path = await writeManifest(options.to, stem, manifest)
+  const purged = options.delete ? await forget(store, options.auditWindow, progress) : 0
+  return { ...manifest, manifest: path, purged, shortestWindowMs: shortest === Infinity ? null : shortest }
+}
+
+/** Settled receipts never change, so that an interval of their times is all there is to remember. */
+function isDue({ at, until }: Receipt, from: number, upTo: number, soon: number): boolean {
+  return (at >= from && at < upTo) || (until !== null && until <= soon)
+}
+
+function lastEnd(manifests: readonly Manifest[], store: string, tenant: string | undefined): number | null {
+  const other = manifests.find((each) => each.store !== store || each.tenant !== (tenant ?? null))
+  if (other) {
+    throw invalidIntent(
+      `--to is the archive of ${other.store}${other.tenant === null ? '' : `, tenant ${other.tenant}`}`,
+      'give every store and every tenant that is archived by itself a folder of its own',
+    )
+  }
+  return manifests.at(-1)?.upTo ?? null
+}
+
+/** A few at a time, with a breath in between: claims go first. */
+async function forget(store: Store, auditMs: number, progress: Progress): Promise<number> {
+  let purged = 0
+  for (;;) {
+    const gone = await asked(store.purge(PURGE.batch, auditMs))
+    purged += gone.receipts
+    if (gone.receipts < PURGE.batch && gone.events < PURGE.batch) return purged
+    progress.say(() => `forgetting: ${counted(purged, 'receipt')}`)
+    await sleep(PURGE.pauseMs)
+  }
+}
+
+/** To the millisecond where it tells two runs apart. */
+function stamp(ms: number, exact = false): string {
+  return new Date(ms).toISOString().replaceAll(exact ? /[-:.]/g : /[-:]|\.\d+/g, '')
+}
+
+function text(result: Result, options: Options): string {
+  const bytes = result.files.reduce((sum, file) => sum + file.bytes, 0)
+  const lines = facts([
+    [
+      'archived',
+      `${counted(result.rows, 'receipt')} in ${counted(result.files.length, 'file')}, ${count(bytes)} bytes`,
+    ],
+    [
+      'settled',
+      `${result.from === null ? 'from the beginning' : instant(result.from)} to ${instant(result.upTo)}`,
+    ],
+    ['verified', 'read back, counted, checksums equal'],
+    ['manifest', result.manifest],
+    [
+      'forgotten',
+      options.delete ? `${count(result.purged)} whose window had ended` : 'none (--delete was not given)',
+    ],
+  ])
+  const { shortestWindowMs: shortest } = result
+  if (shortest === null || shortest > options.olderThan) return lines
+  const windows = `\nsome windows are ${duration(shortest)} long, no longer than --older-than`
+  const advice =
+    'such receipts can be forgotten before they are old enough. Take a shorter --older-than, and run more often than that'
+  return lines + paint(`${windows}: ${advice}\n`, 'yellow')
+}
