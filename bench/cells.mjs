@@ -3,10 +3,12 @@ import { existsSync, rmSync } from 'node:fs'
 import { openStore } from 'ibid/stores'
 import { actions, fill, oneCaller, replays } from './ours.mjs'
 import * as redis from './raw-redis.mjs'
+import { runSteps } from './runs.mjs'
 
 export const ourActions = ({ url, ...settings }) => actions(fresh(url), settings)
 export const ourOneCaller = ({ url, ...settings }) => oneCaller(fresh(url), settings)
 export const ourReplays = ({ url, ...settings }) => replays(fresh(url), settings)
+export const ourRunSteps = ({ url, ...settings }) => runSteps(fresh(url), settings)
 /** On a store that was filled before. */
 export const ourActionsOnFull = ({ url, ...settings }) => actions(openStore(url), settings)
 

@@ -215,8 +215,7 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
     },
     async get(where) {
-      const { now, receipts } = await engine.look([addressOf(where)])
-      const receipt = receipts[0]
+      const { now, receipt } = await engine.look(addressOf(where))
       return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
     },
     async list(query = {}) {

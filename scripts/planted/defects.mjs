@@ -1,11 +1,12 @@
 /** The deliberate defects: what is changed where, and which tests have to notice. */
+import { broker } from './broker.mjs'
 import { core } from './core.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
 import { sqlite } from './sqlite.mjs'
 import { webhook } from './webhook.mjs'
 
-export const defects = [...core, ...key, ...engine, ...sqlite, ...webhook]
+export const defects = [...core, ...key, ...engine, ...sqlite, ...broker, ...webhook]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */
 export const control = {

@@ -1,4 +1,7 @@
-/** `ibid/mcp`: a broker's tools over MCP, one's own MCP server guarded, and a gateway in front of any, stdio or HTTP. */
+/**
+ * `ibid/mcp`: a broker's tools over MCP, one's own MCP server guarded, and a gateway in front of any, stdio or
+ * HTTP.
+ */
 export {
   type BrokerHandlers,
   brokerHandlers,

@@ -1,6 +1,7 @@
 /**
- * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it listens
- * and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes to stderr.
+ * `ibid mcp`: the gateway in front of an MCP server. With a command it speaks stdio on both sides; with --url it
+ * listens and forwards. On stdio the standard output belongs to the protocol: whatever else there is to say goes
+ * to stderr.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,6 +9,7 @@ import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { type GuardOptions, httpGateway, type McpContract, stdioGateway } from '../adapters/mcp.js'
 import { invalidIntent } from '../core/errors.js'
+import { readContracts } from '../guards/broker/index.js'
 import { createIbid, type Ibid } from '../index.js'
 import { openStore } from '../stores/open.js'
 import { listen } from './listen.js'
@@ -39,7 +41,7 @@ export function mcpCommand(): Command {
       'the name of the server in its receipts; choose it once (default: made of the command)',
     )
     .option('--principal <name>', 'on whose behalf calls without a key are made')
-    .option('--contracts <file>', 'contracts of its tools, as a JSON array')
+    .option('--contracts <file>', 'contracts of its tools, as JSON or YAML')
     .option('--no-annotations', 'do not believe what the tools say of themselves')
     .option('--url <address>', 'the MCP server to forward to, over HTTP')
     .option('--host <host>', 'where to listen, with --url', '127.0.0.1')
@@ -102,17 +104,17 @@ async function close(ibid: Ibid): Promise<void> {
   process.stdin.unref?.()
 }
 
-/** Readable, and not the same for two servers that are started by one program. No argument shows: some are secrets. */
+/**
+ * Readable, and not the same for two servers that are started by one program. No argument shows: some are
+ * secrets.
+ */
 function nameOf(whole: string, shown: string): string {
   const digest = createHash('sha256').update(whole).digest('hex').slice(0, 8)
   return `${basename(shown).slice(0, 40)}-${digest}`
 }
 
 function readContractFile(file: string | undefined): readonly McpContract[] {
-  if (file === undefined) return []
-  const contracts = JSON.parse(readFileSync(file, 'utf8')) as unknown
-  if (Array.isArray(contracts)) return contracts as readonly McpContract[]
-  throw invalidIntent(`${file} is not a list of contracts`, 'write a JSON array of { name, effect, … }')
+  return file === undefined ? [] : readContracts(readFileSync(file, 'utf8'))
 }
 
 function portOf(text: string): number {

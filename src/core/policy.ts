@@ -20,6 +20,8 @@ export interface Attempt {
   readonly number: number
   /** Never goes backwards for a key: a downstream can use it as a fencing token. */
   readonly epoch: number
+  /** When its receipt was made; the same for all attempts under it. */
+  readonly createdAt: number
   /** Aborts when the lease is lost or the time is up. */
   readonly signal: AbortSignal
 }

@@ -19,6 +19,7 @@ export class RunningAttempt implements Attempt {
   readonly key: string
   readonly number: number
   readonly epoch: number
+  readonly createdAt: number
   #controller: AbortController | undefined
   #ended: IbidError | undefined
 
@@ -28,6 +29,7 @@ export class RunningAttempt implements Attempt {
     this.key = receipt.key
     this.number = receipt.attempt
     this.epoch = receipt.epoch
+    this.createdAt = receipt.createdAt
   }
 
   get signal(): AbortSignal {

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closed, storeUnavailable, unsafeStore } from '../core/errors.js'
-import type { Address, ReceiptView } from '../core/receipt.js'
-import type { AuditPage, AuditQuery, Looked, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
+import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
+import type { AuditPage, AuditQuery, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
 import { type AuditSink, createAuditor } from './auditor.js'
 import { createExecutions } from './executions.js'
 import { createGroupCommit } from './group-commit.js'
@@ -46,7 +46,8 @@ export interface Engine<Tx> {
   renew(owned: Owned): Promise<ReceiptView>
   settle(owned: Owned, settlement: Settlement): Promise<ReceiptView>
   wait(address: Address, forMs: number): ReturnType<Remote['wait']>
-  look(addresses: readonly Address[]): Promise<Looked>
+  /** Together with whatever else is being looked at. */
+  look(address: Address): Promise<{ readonly now: number; readonly receipt: Receipt | undefined }>
   scan(query: ScanQuery): Promise<ScanPage>
   audit(query: AuditQuery): Promise<AuditPage>
   resolve(address: Address, resolution: Resolution, resolver: Resolver): Promise<ReceiptView>
@@ -131,7 +132,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     renew: (owned) => counted(() => remote.renew(owned)),
     settle: (owned, settlement) => counted(() => remote.settle(owned, settlement)),
     wait: (address, forMs) => counted(() => remote.wait(address, forMs)),
-    look: (addresses) => reading(() => store.get(addresses)),
+    look: (address) => reading(() => room.commit.get(address)),
     scan: (query) => reading(() => store.scan(query)),
     async audit(query) {
       await room.auditor.flush()

@@ -14,6 +14,10 @@ export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): P
   if (!check) throw outcomeUnknown(view(found), 'it is held until a person or a checker resolves it')
   const answer = await askCheck(check, new RunningAttempt(found))
   if (answer.found === 'unclear') throw outcomeUnknown(view(found), 'the status check could not tell')
+  if (answer.found === false && found.attempt >= found.maxAttempts) {
+    const said = `the status check found nothing, but all ${found.maxAttempts} attempts are used up`
+    throw outcomeUnknown(view(found), said)
+  }
   const next = answer.found
     ? resolveDraft(
         found,

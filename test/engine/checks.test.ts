@@ -27,6 +27,17 @@ describe('[R7] a held receipt, met by a caller with a check', () => {
     expect((await on.open().once(INTENT, () => 'ran', policy)).value).toBe('ran')
   })
 
+  test('[R7, R14] not found, and no attempt is left: it stays held for a person', async () => {
+    const on = bench()
+    const doubt = (): Promise<never> => Promise.reject(new OutcomeUnknown('who knows'))
+    await failure(on.open().once(INTENT, doubt, { maxAttempts: 1 }))
+    const { policy } = checking(() => ({ found: false }))
+    const error = await failure(on.open().once(INTENT, () => 'no', policy))
+    expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    expect(error.message).toMatch(/found nothing, but all 1 attempts are used up/)
+    expect((await on.open().get(INTENT))?.state).toBe('unknown')
+  })
+
   test('[R7] unclear: it stays held', async () => {
     const on = await held()
     const { policy } = checking(() => unclear)

@@ -42,8 +42,8 @@ function onGrid(ms: number): number {
 /** More timers in one pass than any test sets on purpose: something spins. */
 const TOO_MANY = 50_000
 
-export function virtualTime(): VirtualTime {
-  const clock = stillClock()
+export function virtualTime(atMs?: number): VirtualTime {
+  const clock = stillClock(atMs)
   const startMs = clock.now()
   const waiting = new Set<Timer>()
   let set = 0

@@ -76,6 +76,11 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
     mayNot: ['../../engine/b.js', '../../store.js', '../../stores/memory/index.js', 'ibid'],
   },
   {
+    room: 'src/cli/a.ts',
+    may: ['./b.js', '../index.js', '../core/b.js', '../adapters/mcp.js', '../stores/open.js', 'commander'],
+    mayNot: ['../engine/b.js', '../store.js', '../stores/sqlite/index.js', './../engine/b.js', 'ibid'],
+  },
+  {
     room: 'src/ibid.ts',
     may: ['./core/b.js', './key/index.js', './store.js', './engine/b.js', './guards/http/index.js'],
     mayNot: ['./stores/memory/index.js', 'ibid/sqlite'],

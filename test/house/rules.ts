@@ -60,7 +60,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'a module opens with a comment that says what it is for',
     looksAt: isSource,
-    find: (_path, text) => (text.startsWith('/**') ? [] : ['no header']),
+    find: (_path, text) => (/^(#!.*\n)?\/\*\*/.test(text) ? [] : ['no header']),
     breach: { path: 'src/core/bare.ts', text: 'export const bare = 1\n' },
   },
   {

@@ -1,4 +1,7 @@
-/** What the tests of MCP work on: a bank that writes a ledger, a gateway before it, real clients of both generations. */
+/**
+ * What the tests of MCP work on: a bank that writes a ledger, a gateway before it, real clients of both
+ * generations.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -45,14 +48,19 @@ export interface Bench {
   readonly effects: Ledger
   /** An engine on the gateway's store. */
   readonly ibid: Ibid
-  /** A client that is connected through a gateway of its own to a server of its own (stdio), or through the one gateway. */
+  /**
+   * A client that is connected through a gateway of its own to a server of its own (stdio), or through the one
+   * gateway.
+   */
   connect(generation: Generation, way: Way, options?: readonly string[]): Promise<AnyClient>
   /** Connected without a gateway. */
   connectBare(generation: Generation, command: readonly string[]): Promise<AnyClient>
   /** The command of a gateway over stdio, before the bank or another server. */
   gateway(options: readonly string[], server: readonly string[]): readonly string[]
   bank(generation: Generation, way: Way): readonly string[]
-  start(command: readonly string[]): ChildProcess
+  /** The command of a gateway over HTTP. */
+  frontOf(upstream: string, options: readonly string[]): readonly string[]
+  start(command: readonly string[], env?: Record<string, string>): ChildProcess
   /** Where the gateway over HTTP listens. */
   httpUrl(generation: Generation, options: readonly string[]): Promise<URL>
   /** Lets what hangs go on. */
@@ -76,8 +84,8 @@ export function bench(): Bench {
   const started: ChildProcess[] = []
   const clients: AnyClient[] = []
 
-  function start([program = '', ...args]: readonly string[]): ChildProcess {
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  function start([program = '', ...args]: readonly string[], env: Record<string, string> = {}): ChildProcess {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
     tally({ processes: 1 })
     started.push(child)
     return child
@@ -104,6 +112,15 @@ export function bench(): Bench {
 
   const gateway: Bench['gateway'] = (options, server) => [...common(options), '--', ...server]
 
+  const frontOf: Bench['frontOf'] = (upstream, options) => [
+    ...common(options),
+    '--url',
+    upstream,
+    '--port',
+    '0',
+    '--json',
+  ]
+
   const urls = new Map<string, Promise<URL>>()
 
   /** One bank and one gateway for all clients that want the same. */
@@ -117,7 +134,7 @@ export function bench(): Bench {
   async function openHttp(generation: Generation, options: readonly string[]): Promise<URL> {
     const { port } = (await firstLine(start(bank(generation, 'http')), 'stdout')) as { port: number }
     const upstream = `http://127.0.0.1:${port}/mcp`
-    const front = start([...common(options), '--url', upstream, '--port', '0', '--json'])
+    const front = start(frontOf(upstream, options))
     const { url } = (await firstLine(front, 'stderr')) as { url: string }
     return new URL(`${url}/mcp`)
   }
@@ -133,6 +150,7 @@ export function bench(): Bench {
     ibid,
     bank,
     gateway,
+    frontOf,
     start,
     httpUrl,
     connect: async (generation, way, options = []) =>

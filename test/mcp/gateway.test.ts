@@ -28,7 +28,7 @@ describe.each(WAYS)('the gateway over $way, SDK $generation', ({ way, generation
       ...(meta && { _meta: meta }),
     })) as Answer
 
-  test('[R20] the same call twice under one key, with new request ids: one effect, the same answer, marked', async () => {
+  test('[R20] the same call twice, with new request ids: one effect, the same answer, marked', async () => {
     const first = await pay('ada', KEYED('k1'))
     const again = await pay('ada', KEYED('k1'))
     expect(at.effects.count('pay ada')).toBe(1)

@@ -40,7 +40,7 @@ async function settled(state: 'succeeded' | 'unknown'): Promise<void> {
 }
 
 describe.each(WAYS)('over %s', (way) => {
-  test('[R61] a client that is killed in the middle of a call: one effect, written down, and the next one asks', async () => {
+  test('[R61] a client that is killed in the middle of a call: one effect, and the next asks', async () => {
     const target =
       way === 'http'
         ? { url: (await at.httpUrl('1', [])).href }
@@ -74,7 +74,8 @@ describe.each(WAYS)('over %s', (way) => {
     const options = contracts({ downstream: { acceptsKey: true, window: '30d' } })
     const first = await pay(await at.connect('1', way, options), { how: 'die' }, 'k1')
     expect(codeOf(first)).toBe('UPSTREAM_ERROR')
-    expect(first.content[0]?.text).toContain('"retriable":true')
+    expect(first).toMatchObject({ _meta: { 'ibid/error': { retriable: true } } })
+    expect(first.content[0]?.text).toContain('"retriable":false')
     expect(await held()).toBe(0)
   })
 
@@ -112,7 +113,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('[R34] a call that takes too long: outcome unknown; the answer that comes late settles it', async () => {
-    const client = await at.connect('1', way, contracts({ timeout: 300, lease: 200 }))
+    const client = await at.connect('1', way, contracts({ timeout: 300, lease: 400 }))
     const late = await pay(client, { how: 'hang' }, 'k1')
     expect(codeOf(late)).toBe('OUTCOME_UNKNOWN')
     expect(await held()).toBe(1)
@@ -138,6 +139,30 @@ describe.each(WAYS)('over %s', (way) => {
     expect(marksOf(await confirm()).replay).toBe(true)
     expect([at.effects.count('asked ada'), at.effects.count('confirmed ada')]).toEqual([1, 1])
   })
+})
+
+test('[R60] one key over four gateways, each a process with a server of its own: one effect, one answer', async () => {
+  const clients = await Promise.all(Array.from({ length: 4 }, async () => await at.connect('1', 'stdio')))
+  const answers = await Promise.all(
+    clients.flatMap((client) => Array.from({ length: 10 }, async () => await pay(client, {}, 'k1'))),
+  )
+  expect(at.effects.count('pay ada')).toBe(1)
+  expect(new Set(answers.map(({ content }) => JSON.stringify(content)))).toEqual(
+    new Set([JSON.stringify([{ type: 'text', text: 'paid ada (1)' }])]),
+  )
+})
+
+test('a gateway that is told to end sees through what it has sent', async () => {
+  const gateway = at.start(at.gateway(contracts({}), at.bank('1', 'stdio')))
+  gateway.stdin?.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: hanging })}\n`,
+  )
+  await at.waitFor('pay ada')
+  gateway.kill('SIGTERM')
+  at.go()
+  expect(await once(gateway, 'exit')).toEqual([0, null])
+  expect((await at.ibid.list({ state: 'succeeded' })).receipts).toHaveLength(1)
+  expect(at.effects.count('aborted ada')).toBe(0)
 })
 
 test('[R12] with a store that cannot be reached nothing is sent', async () => {

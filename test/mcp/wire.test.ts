@@ -33,7 +33,7 @@ function post(message: object, headers: Record<string, string> = {}): Request {
     accept: 'application/json, text/event-stream',
     ...headers,
   }
-  return new Request('http://gateway.test/mcp', {
+  return new Request('http://gateway.test/mcp?trace=7', {
     method: 'POST',
     headers: all,
     body: JSON.stringify(message),
@@ -106,7 +106,7 @@ describe('over stdio', () => {
 
 describe('over HTTP', () => {
   let ibid: Ibid
-  let heard: { method: string; headers: IncomingMessage['headers'] }[]
+  let heard: { method: string; url: string; headers: IncomingMessage['headers'] }[]
   let close: (() => Promise<unknown>)[]
   beforeEach(() => {
     ibid = createIbid({ store: memoryStore(), tenant: 'acme', housekeeping: false })
@@ -118,7 +118,7 @@ describe('over HTTP', () => {
   /** A server that answers as it is told, and the gateway before it. */
   async function before(respond: (request: IncomingMessage, response: ServerResponse) => void) {
     const server = createServer((request, response) => {
-      heard.push({ method: request.method ?? '', headers: request.headers })
+      heard.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
       request.resume().on('end', () => respond(request, response))
     })
     server.listen(0, '127.0.0.1')
@@ -127,7 +127,7 @@ describe('over HTTP', () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     })
-    const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp?for=bank`
     return httpGateway({ ibid, tenant: 'acme', server: 'bank', upstream, contracts: CONTRACTS })
   }
 
@@ -148,7 +148,10 @@ describe('over HTTP', () => {
         'not you',
       ])
       expect(await states()).toEqual(['released'])
-      expect(heard[0]?.headers.authorization).toBe('Bearer old')
+      expect(heard[0]).toMatchObject({
+        url: '/mcp?for=bank&trace=7',
+        headers: { authorization: 'Bearer old' },
+      })
     },
   )
 
@@ -164,6 +167,23 @@ describe('over HTTP', () => {
       expect(heard).toHaveLength(1)
     },
   )
+
+  test.each([
+    [-32_001, 'OUTCOME_UNKNOWN', 'unknown'],
+    [-32_603, 'OUTCOME_UNKNOWN', 'unknown'],
+    [-32_602, 'none', 'released'],
+    [-32_042, 'none', 'released'],
+  ])('[R34] error %i of the protocol: %s, and the receipt is %s', async (code, told, state) => {
+    const error = { code, message: 'it did not work' }
+    const gateway = await before((_, response) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error })
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    })
+    const answer = (await (await gateway(post(call(1)))).json()) as { result?: unknown; error?: unknown }
+    expect(answer.error).toEqual(told === 'none' ? error : undefined)
+    expect(answer.result === undefined ? 'none' : codeOf(answer.result)).toBe(told)
+    expect(await states()).toEqual([state])
+  })
 
   test('a redirect is not followed, and not handed on', async () => {
     const gateway = await before(

@@ -1,4 +1,7 @@
 /** [R10] Effect and receipt in one transaction: on the store's own connections, and in one that the caller begins. */
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
@@ -46,10 +49,36 @@ const beginWithLists: PostgresBegin = async (work) =>
     }),
   )
 
+/** As docs/stores.md has it. */
+const beginWithKysely: PostgresBegin = async (work) =>
+  await new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) }).transaction().execute(
+    async (trx) =>
+      await work({
+        client: trx,
+        query: async (text, params) => (await trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows,
+      }),
+  )
+
+const beginWithDrizzle: PostgresBegin = async (work) =>
+  await drizzle(pool).transaction(
+    async (tx) =>
+      await work({ client: tx, query: async (text, params) => await tx.execute(drizzled(text, params)) }),
+  )
+
+/** `$1` and its like become parameters of Drizzle's own. */
+function drizzled(text: string, params: readonly unknown[]): ReturnType<typeof sql> {
+  const chunks = text
+    .split(/\$(\d+)/)
+    .map((part, i) => (i % 2 ? sql`${sql.param(params[Number(part) - 1])}` : sql.raw(part)))
+  return sql.join(chunks)
+}
+
 describe.each([
   ['of its own', {}],
   ["of the caller's", { begin }],
   ["of the caller's, with rows as lists", { begin: beginWithLists }],
+  ['of Kysely', { begin: beginWithKysely }],
+  ['of Drizzle', { begin: beginWithDrizzle }],
 ])('a transaction %s', (name, options) => {
   it('[R10] keeps order and receipt, or neither', async () => {
     const ibid = createIbid({ store: bench.open(options), tenant: 'acme', housekeeping: false })

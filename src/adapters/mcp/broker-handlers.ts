@@ -1,6 +1,7 @@
 /**
- * A broker's tools as an MCP server's: the two handlers that a server needs, for either generation of the SDK. They go to the
- * low-level server's `setRequestHandler`, under the name or the schema that its generation uses for the two methods.
+ * A broker's tools as an MCP server's: the two handlers that a server needs, for either generation of the SDK.
+ * They go to the low-level server's `setRequestHandler`, under the name or the schema that its generation uses
+ * for the two methods.
  */
 import { IbidError } from '../../core/errors.js'
 import type { Broker, ToolCard } from '../../guards/broker/broker.js'
@@ -11,7 +12,10 @@ import { CODES, isObject, type JsonObject, objectOf } from './message.js'
 import { marksAsMeta, readMeta } from './meta.js'
 
 export interface BrokerHandlersOptions {
-  /** What the host knows of a call besides its `_meta`: tenant, run, step, rights. `extra` is what the SDK hands over. */
+  /**
+   * What the host knows of a call besides its `_meta`: tenant, run, step, rights. `extra` is what the SDK hands
+   * over.
+   */
   readonly context?: (extra: unknown) => CallContext
 }
 

@@ -1,6 +1,7 @@
 /**
- * What the upstream's tools say of themselves. Learned from the lists that pass, or asked for: a client may call a tool
- * without having listed any. Asking is shared, and a list that cannot be had is no list: its tools are writes then.
+ * What the upstream's tools say of themselves. Learned from the lists that pass, or asked for: a client may call
+ * a tool without having listed any. Asking is shared, and a list that cannot be had is no list: its tools are
+ * writes then.
  */
 import { isObject, type JsonObject } from './message.js'
 import type { ListedTool } from './tool-terms.js'

@@ -1,6 +1,6 @@
 /**
- * One's own MCP server, guarded: a transport of the SDK, of either generation, with the relay in between. The server connects
- * to it as to the transport inside; a call that was done before does not reach it.
+ * One's own MCP server, guarded: a transport of the SDK, of either generation, with the relay in between. The
+ * server connects to it as to the transport inside; a call that was done before does not reach it.
  */
 import { createGuard, type GuardOptions } from './guard.js'
 import type { JsonObject } from './message.js'

@@ -1,14 +1,15 @@
 /**
- * The guard: one tool call, whatever carries it, done once. Reads pass. A write gets a receipt under the host's key or,
- * where the host gave none, under its arguments for a short while, and then a second one is asked about, not replayed.
+ * The guard: one tool call, whatever carries it, done once. Reads pass. A write gets a receipt under the host's
+ * key or, where the host gave none, under its arguments for a short while, and then a second one is asked about,
+ * not replayed.
  */
 import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
 import type { Ibid } from '../../ibid.js'
 import { stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
-import { askedAgain, errorOf } from '../../guards/broker/words.js'
+import { askedAgain, errorOf, isUnsettled, notForModels } from '../../guards/broker/words.js'
 import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
-import { type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
+import { ERROR, type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
 import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
 
 export interface GuardOptions {
@@ -33,12 +34,15 @@ export interface ToolCall {
 }
 
 /**
- * Sends the call upstream, with the key to hand down. Rejects with NotExecuted where it certainly was not carried out;
- * with anything else nobody knows.
+ * Sends the call upstream, with the key to hand down. Rejects with NotExecuted where it certainly was not carried
+ * out; with anything else nobody knows.
  */
 export type Dispatch = (key: string) => Promise<Reply>
 
-/** `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through `call`. */
+/**
+ * `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through
+ * `call`.
+ */
 export type Treatment = 'read' | 'direct' | 'receipted'
 
 export interface Guard {
@@ -72,6 +76,11 @@ export function createGuard(options: GuardOptions): Guard {
     const { key, rung } = stepKey({ tenant, principal, ...words }, `${server}/${name}`, payload, identity)
     const where = { tenant, scope: `tool:${server}/${name}`, key }
     let sent: Promise<Reply> | undefined
+    // A model's next call gets a new key of its host's, and would be another action; by its arguments it is the same.
+    const told = (error: unknown): Told => {
+      const facts = errorOf(error)
+      return { facts, shown: rung === 'host' && isUnsettled(facts) ? notForModels(facts) : facts }
+    }
     try {
       const { value, replayed, receipt } = await ibid.once(
         { ...where, payload, ...(identity && { identity }) },
@@ -84,12 +93,13 @@ export function createGuard(options: GuardOptions): Guard {
       )
       if (!replayed || rung !== 'arguments')
         return { result: marked(value as JsonObject, replayed, key, receipt.at) }
-      return problem(askedAgain(undefined), key, receipt.at, value as JsonObject)
+      const asked = askedAgain(undefined)
+      return problem({ facts: asked, shown: asked }, key, receipt.at, value as JsonObject)
     } catch (error) {
       if (error instanceof PassedOn) return error.reply
-      if (!(error instanceof IbidError)) return problem(errorOf(error), key)
+      if (!(error instanceof IbidError)) return problem(told(error), key)
       if (error.code === 'OUTCOME_UNKNOWN' && sent) void resolveLate(where, sent, onError)
-      return problem(errorOf(error), key, error.replayed ? error.receipt?.at : undefined)
+      return problem(told(error), key, error.replayed ? error.receipt?.at : undefined)
     }
   }
 
@@ -157,12 +167,25 @@ function upstreamFailed(why: string): IbidError {
   })
 }
 
+/** What the host is told in `_meta`, and what the model is shown. */
+interface Told {
+  readonly facts: ObservationError
+  readonly shown: ObservationError
+}
+
 /** Problems go to the model as a failed call, in words that it can act on; `first` is shown where there was one. */
-function problem(error: ObservationError, key: string, completedAt?: number, first?: JsonObject): Reply {
-  const { data: _, ...said } = error
-  const shown = Array.isArray(first?.['content']) ? (first['content'] as unknown[]) : []
-  const content = [{ type: 'text', text: JSON.stringify({ ok: false, error: said }) }, ...shown]
-  return { result: marked({ content, isError: true }, first !== undefined, key, completedAt) }
+function problem({ facts, shown }: Told, key: string, completedAt?: number, first?: JsonObject): Reply {
+  const content = [
+    { type: 'text', text: JSON.stringify({ ok: false, error: withoutData(shown) }) },
+    ...(Array.isArray(first?.['content']) ? (first['content'] as unknown[]) : []),
+  ]
+  const result = { content, isError: true, _meta: { [ERROR]: withoutData(facts) } }
+  return { result: marked(result, first !== undefined, key, completedAt) }
+}
+
+function withoutData(error: ObservationError): Omit<ObservationError, 'data'> {
+  const { data: _, ...rest } = error
+  return rest
 }
 
 /** What a `tools/call` asks for; undefined where it names no tool. */

@@ -1,14 +1,15 @@
 /**
- * One guarded call over HTTP. The upstream may answer with one message or with a stream of them: what else is on the stream
- * goes to the client as it comes, and the answer last, when it is written down. A stream that breaks off before the answer
- * is taken up again where the server allows it; otherwise nobody knows what came of the call.
+ * One guarded call over HTTP. The upstream may answer with one message or with a stream of them: what else is on
+ * the stream goes to the client as it comes, and the answer last, when it is written down. A stream that breaks
+ * off before the answer is taken up again where the server allows it; otherwise nobody knows what came of the
+ * call.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotExecuted } from '../../core/errors.js'
 import { eventOf } from './events.js'
 import type { Guard, ToolCall } from './guard.js'
 import { isRedirect, json, partsOf, redirected } from './http-reply.js'
-import { passable, type Upstream } from './http-upstream.js'
+import { passable, searchOf, type Upstream } from './http-upstream.js'
 import { answer, type Id, type JsonObject, parse, replyOf, type Reply } from './message.js'
 import { withKey } from './meta.js'
 
@@ -41,7 +42,12 @@ export function guardedExchange(exchange: Exchange): {
   async function dispatch(key: string): Promise<Reply> {
     const body = JSON.stringify({ ...message, params: withKey(params, toolCall.meta, key) })
     // Without the client's signal: what was sent is seen through.
-    const response = await upstream({ method: 'POST', headers: request.headers, body })
+    const response = await upstream({
+      method: 'POST',
+      headers: request.headers,
+      search: searchOf(request),
+      body,
+    })
     if (response.ok) return await replyIn(response)
     if (!NOT_CARRIED_OUT.has(response.status)) {
       await response.body?.cancel()
@@ -68,7 +74,7 @@ export function guardedExchange(exchange: Exchange): {
       const headers = passable(request.headers)
       headers.set('last-event-id', lastId)
       headers.delete('content-type')
-      response = await upstream({ method: 'GET', headers })
+      response = await upstream({ method: 'GET', headers, search: searchOf(request) })
       if (!response.ok) break
     }
     throw new TypeError('the upstream ended its answer without a result')

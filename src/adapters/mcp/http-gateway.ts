@@ -1,14 +1,14 @@
 /**
- * The gateway over HTTP, as a function from Request to Response: in front of an MCP server somewhere else, or of one's own
- * handler. Everything passes as it came but the calls of tools that write: those are guarded, and seen through when the
- * client lets go of its connection, which is how the newest revision cancels.
+ * The gateway over HTTP, as a function from Request to Response: in front of an MCP server somewhere else, or of
+ * one's own handler. Everything passes as it came but the calls of tools that write: those are guarded, and seen
+ * through when the client lets go of its connection, which is how the newest revision cancels.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createCatalogue, type Catalogue } from './catalogue.js'
 import { createGuard, type GuardOptions, readCall, type ToolCall } from './guard.js'
 import { guardedExchange } from './http-exchange.js'
 import { isRedirect, json, partsOf, redirected } from './http-reply.js'
-import { httpUpstream, passable, type Upstream } from './http-upstream.js'
+import { httpUpstream, passable, searchOf, type Upstream } from './http-upstream.js'
 import {
   CODES,
   isLooseCall,
@@ -64,7 +64,12 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
       method: 'tools/list',
       params: listParams(meta, cursor),
     }
-    const response = await upstream({ method: 'POST', headers, body: JSON.stringify(asked) })
+    const response = await upstream({
+      method: 'POST',
+      headers,
+      search: searchOf(request),
+      body: JSON.stringify(asked),
+    })
     if (!response.ok || !response.body) return undefined
     for await (const { data } of partsOf(response)) {
       const replied = replyOf(parse(data))
@@ -116,7 +121,7 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     const response = await upstream({
       method,
       headers,
-      search: new URL(request.url).search,
+      search: searchOf(request),
       ...(body === undefined ? {} : { body }),
       ...(signal && { signal }),
     })
@@ -163,7 +168,7 @@ function authorizationOf(request: Request): string {
 
 function upstreamOf(given: HttpGatewayOptions['upstream']): Upstream {
   if (typeof given !== 'function') return httpUpstream(given)
-  return async ({ method, headers, body, signal, search = '' }) =>
+  return async ({ method, headers, body, signal, search }) =>
     await given(
       new Request(`http://upstream.invalid/${search}`, {
         method,

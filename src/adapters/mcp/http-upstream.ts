@@ -1,6 +1,6 @@
 /**
- * The way to an MCP server over HTTP. It goes to the one address that was configured, follows no redirect, and has no time-out
- * of its own: a tool may take long, and how long is the guard's to say.
+ * The way to an MCP server over HTTP. It goes to the one address that was configured, follows no redirect, and
+ * has no time-out of its own: a tool may take long, and how long is the guard's to say.
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -14,8 +14,8 @@ export interface UpstreamRequest {
   readonly body?: string
   /** Left out where the request has to be seen through. */
   readonly signal?: AbortSignal
-  /** What the client's URL had behind its question mark. */
-  readonly search?: string
+  /** What the client's URL has behind its question mark: added to what the configured one has. */
+  readonly search: string
 }
 
 /** Rejects with NotExecuted where nothing can have been sent. */
@@ -40,6 +40,10 @@ const OF_THE_CONNECTION = new Set([
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 const BODILESS = new Set([204, 205, 304])
 
+export function searchOf(request: Request): string {
+  return new URL(request.url).search
+}
+
 export function passable(headers: Headers): Headers {
   const passed = new Headers()
   for (const [name, value] of headers) if (!OF_THE_CONNECTION.has(name)) passed.append(name, value)
@@ -51,7 +55,7 @@ export function httpUpstream(address: string | URL): Upstream {
   return async ({ method, headers, body, signal, search }) =>
     await new Promise<Response>((resolve, reject) => {
       const target = new URL(url)
-      if (search) target.search = search
+      for (const [name, value] of new URLSearchParams(search)) target.searchParams.append(name, value)
       const sent = (target.protocol === 'https:' ? requestHttps : requestHttp)(target, {
         method,
         headers: Object.fromEntries(passable(headers)),

@@ -16,8 +16,8 @@ export type Reply = { readonly result: JsonObject } | { readonly error: JsonObje
 export const CODES = { request: -32_600, params: -32_602, upstream: -32_000 } as const
 
 /**
- * Error codes that are given before a request is carried out: JSON-RPC's own four, and MCP's for headers that do not fit,
- * a missing capability, an unknown version, and a page that the user has to visit first.
+ * Error codes that are given before a request is carried out: JSON-RPC's own four, and MCP's for headers that do
+ * not fit, a missing capability, an unknown version, and a page that the user has to visit first.
  */
 export const NOT_CARRIED_OUT: ReadonlySet<unknown> = new Set([
   -32_700, -32_600, -32_601, -32_602, -32_020, -32_021, -32_022, -32_042,
@@ -57,8 +57,8 @@ export function replyOf(message: unknown): { readonly id: Id; readonly reply: Re
 }
 
 /**
- * A call of a tool in a form that cannot be guarded: in a batch, as an old revision allowed, or without an id to answer
- * to. Nothing of it is passed on.
+ * A call of a tool in a form that cannot be guarded: in a batch, as an old revision allowed, or without an id to
+ * answer to. Nothing of it is passed on.
  */
 export function isLooseCall(message: unknown): boolean {
   if (Array.isArray(message)) return message.some((one) => isCall(one) || isLooseCall(one))

@@ -1,7 +1,7 @@
 /**
- * What the host says in `_meta` of a call, and what it is told in `_meta` of the result. Hosts write `_meta`, models write
- * arguments: a key in the arguments is never one. The id of the JSON-RPC request is never one either: a client that sends a
- * broken call again does so under a new id.
+ * What the host says in `_meta` of a call, and what it is told in `_meta` of the result. Hosts write `_meta`,
+ * models write arguments: a key in the arguments is never one. The id of the JSON-RPC request is never one
+ * either: a client that sends a broken call again does so under a new id.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
@@ -17,6 +17,8 @@ const RUN = 'ibid/runId'
 const ORDINAL = 'ibid/ordinal'
 /** In the result's `_meta`. */
 const MARKS = 'ibid/idempotency'
+/** In the result's `_meta`, for the host: whether the same call, under the same key, may be made again. */
+export const ERROR = 'ibid/error'
 
 export interface HostWords {
   readonly hostKey: string | undefined

@@ -1,6 +1,7 @@
 /**
- * The gateway over stdio: starts the MCP server as a child and stands between it and the client. When the client goes, what
- * was sent is seen through and written down before the server is let go; when the server goes, what was sent is held.
+ * The gateway over stdio: starts the MCP server as a child and stands between it and the client. When the client
+ * goes, what was sent is seen through and written down before the server is let go; when the server goes, what
+ * was sent is held.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,14 +1,14 @@
 /**
  * What is known of an upstream's tool, and what follows from it. A contract says it; without one the tool's own
- * annotations do, which are hints of a server that nobody vouches for: the worst they can do is to switch the guard off for
- * a tool, so they can be ignored. A tool that says nothing is a write that must not be repeated.
+ * annotations do, which are hints of a server that nobody vouches for: the worst they can do is to switch the
+ * guard off for a tool, so they can be ignored. A tool that says nothing is a write that must not be repeated.
  */
 import { invalidIntent } from '../../core/errors.js'
 import type { Policy } from '../../core/policy.js'
 import { declaredNames, withoutPretence } from '../../guards/broker/arguments.js'
 import { type Contract, type EffectClass, EFFECTS, type FailureKind } from '../../guards/broker/contract.js'
 import { lintContract } from '../../guards/broker/lint.js'
-import { markedIdentity } from '../../guards/broker/ready.js'
+import { markedIdentity } from '../../guards/broker/marked.js'
 import { readTerms } from '../../guards/broker/terms.js'
 import type { Identity, JsonSchema } from '../../key/index.js'
 import { isObject, type JsonObject } from './message.js'
@@ -18,7 +18,19 @@ export type McpContract = Pick<Contract, 'name' | 'effect'> &
   Partial<
     Pick<
       Contract,
-      'identity' | 'value' | 'window' | 'lease' | 'timeout' | 'wait' | 'downstream' | 'requiresHumanOnRetry'
+      | 'version'
+      | 'title'
+      | 'description'
+      | 'input'
+      | 'identity'
+      | 'value'
+      | 'window'
+      | 'lease'
+      | 'timeout'
+      | 'wait'
+      | 'downstream'
+      | 'requiresHumanOnRetry'
+      | 'resource'
     >
   > & {
     /**
@@ -48,8 +60,14 @@ export interface ToolTerms {
 const SHORT_MS = 10 * 60_000
 const TIMEOUT_MS = 5 * 60_000
 const LEASE_MS = 30_000
+/** A promise that the gateway could not keep (a check, a right, retries) is refused, not overlooked. */
 const KNOWN = new Set([
   'name',
+  'version',
+  'title',
+  'description',
+  'input',
+  'resource',
   'effect',
   'identity',
   'value',
@@ -115,12 +133,13 @@ export function readContracts(contracts: readonly McpContract[] = []): ReadonlyM
 
 /** As the broker reads it; the code is the upstream's, one request a call. */
 function asContract(contract: McpContract): Contract {
+  const said = Object.fromEntries(Object.entries(contract).filter(([field]) => field !== 'onError'))
   return {
     version: '0.0.0',
     input: { type: 'object' },
     retry: { attempts: 1 },
     ...(contract.effect === 'write-idempotent' ? { resource: () => 'the arguments name it' } : {}),
-    ...contract,
+    ...(said as Omit<McpContract, 'onError'>),
     execute: () => undefined,
   }
 }

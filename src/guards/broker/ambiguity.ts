@@ -1,7 +1,7 @@
 /**
- * The status check, asked with the same key after a failure that says nothing about the effect. A request that timed out
- * may still be carried out, so "not found" is believed only when the downstream has had its time: until then the
- * check is asked again. Under the lease, which is kept meanwhile.
+ * The status check, asked with the same key after a failure that says nothing about the effect. A request
+ * that timed out may still be carried out, so "not found" is believed only when the downstream has had its
+ * time: until then the check is asked again. Under the lease, which is kept meanwhile.
  */
 import type { CheckResult } from '../../core/policy.js'
 import type { ToolCall } from './contract.js'
@@ -23,7 +23,7 @@ export async function askUntilSettled(
     // Whether this answer is the last is decided before it is asked for: a slow check is not a late one.
     const leftMs = stopMs - pace.elapsedMs()
     const answer = await ask(execution, check)
-    if (answer.found === true || leftMs <= 0) return answer
+    if (answer.found === true || leftMs <= 0 || execution.outer()?.aborted) return answer
     await pace.pause(Math.min(pauseMs, leftMs))
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What a model sends is data. Arguments that look like keys, tenants or ids of runs are not used as such; where the
- * tool's schema does not ask for them they are taken out before anything else is done, so that they change nothing.
+ * What a model sends is data. Arguments that look like keys, tenants or ids of runs are not used as such;
+ * where the tool's schema does not ask for them they are taken out before anything else is done, so that they
+ * change nothing.
  */
 import type { JsonSchema } from '../../key/index.js'
 
@@ -28,11 +29,13 @@ export function looksLikeKey(name: string): boolean {
 /** `declared`: the argument names of the schema; undefined where it cannot say. */
 export function withoutPretence(args: unknown, declared: ReadonlySet<string> | undefined): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args
-  const pretending = Object.keys(args).filter(
-    (name) => looksLikeKey(name) || (PLACES.has(name) && declared !== undefined && !declared.has(name)),
-  )
+  const pretending = Object.keys(args).filter((name) => !declared?.has(name) && pretends(name, declared))
   if (pretending.length === 0) return args
   return Object.fromEntries(Object.entries(args).filter(([name]) => !pretending.includes(name)))
+}
+
+function pretends(name: string, declared: ReadonlySet<string> | undefined): boolean {
+  return looksLikeKey(name) || (PLACES.has(name) && declared !== undefined)
 }
 
 /** The names that a schema's own object declares. Undefined: it is composed of others, or not of objects. */

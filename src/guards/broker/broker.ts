@@ -1,8 +1,10 @@
 /**
- * `createBroker`: every call of a model's tool goes through here, in one order: validate the schema, the right and the
- * version; claim; execute with the key, retrying what is transient with the same key; settle; audit; answer.
+ * `createBroker`: every call of a model's tool goes through here, in one order: validate the schema, the
+ * right and the version; claim; execute with the key, retrying what is transient with the same key; settle;
+ * audit; answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import type { Ibid } from '../../ibid.js'
 import type { JsonSchema } from '../../key/index.js'
@@ -18,7 +20,14 @@ import { makeReady, type ReadyTool } from './ready.js'
 import { callReceipted, type Desk } from './receipted.js'
 import type { Pace } from './one-try.js'
 import { serves } from './version.js'
-import { cancelled, forbiddenScope, invalidArguments, unknownTool, versionMismatch } from './words.js'
+import {
+  cancelled,
+  forbiddenScope,
+  invalidArguments,
+  isUnsettled,
+  unknownTool,
+  versionMismatch,
+} from './words.js'
 
 export interface BrokerOptions {
   readonly ibid: Pick<Ibid, 'once' | 'get'>
@@ -29,6 +38,8 @@ export interface BrokerOptions {
   readonly secrets?: readonly (string | RegExp)[]
   /** The longest result that a model sees, in characters of JSON. Default 20,000. */
   readonly maxModelCharacters?: number
+  /** How long `answer` asks again for a result that is still open. Default 30 s. */
+  readonly patience?: Duration
   /** Gets the raw errors of tools, which no observation carries. */
   readonly onError?: (error: unknown, tool: string) => void
   /** For tests and simulations. */
@@ -49,10 +60,20 @@ export interface ToolCard {
   readonly inputSchema: JsonSchema | undefined
 }
 
+export interface Answer {
+  readonly observation: Observation
+  readonly shown: ModelObservation
+}
+
 export interface Broker {
   readonly tools: readonly ToolCard[]
   /** Never rejects for what a model did; rejects with INVALID_INTENT for a mistake in the context. */
   call(name: string, args: unknown, context: CallContext): Promise<Observation>
+  /**
+   * `call`, made again under the same context as long as its answer is open and patience lasts; and what the
+   * model gets to see of it. What adapters use.
+   */
+  answer(name: string, args: unknown, context: CallContext, model?: string): Promise<Answer>
   /** What the model gets to see. The same for the first answer and for every replay. */
   toModel(name: string, observation: Observation, model?: string): ModelObservation
   /** The contract of a tool. */
@@ -78,25 +99,52 @@ export function createBroker(options: BrokerOptions): Broker {
       random: Math.random,
       ...options.pace,
     },
-    onError: options.onError ?? (() => undefined),
+    onError: (error, tool) => report(options.onError, error, tool),
   }
+
+  const patienceMs = toMs(options.patience ?? '30s', 'patience')
+
+  async function call(name: string, given: unknown, context: CallContext): Promise<Observation> {
+    const caller = readContext(context, options.tenant)
+    const tool = tools.get(name)
+    if (!tool) return refusal(unknownTool(name, [...tools.keys()]))
+    const looked = check(tool, given)
+    const checked = looked instanceof Promise ? await looked : looked
+    if (checked.problems) return refusal(invalidArguments(checked.problems))
+    const refused = refuse(tool, caller)
+    if (refused) return refusal(refused)
+    const order = { tool, caller, args: checked.value }
+    return tool.terms.receipted ? callReceipted(desk, order) : callDirectly(desk, order)
+  }
+
+  const toModel: Broker['toModel'] = (name, observation, model) =>
+    modelView(tools.get(name)?.contract, observation, model, view)
 
   return {
     tools: [...tools.values()].map(cardOf),
-    async call(name, given, context) {
-      const caller = readContext(context, options.tenant)
-      const tool = tools.get(name)
-      if (!tool) return refusal(unknownTool(name, [...tools.keys()]))
-      const looked = check(tool, given)
-      const checked = looked instanceof Promise ? await looked : looked
-      if (checked.problems) return refusal(invalidArguments(checked.problems))
-      const refused = refuse(tool, caller)
-      if (refused) return refusal(refused)
-      const order = { tool, caller, args: checked.value }
-      return tool.terms.receipted ? callReceipted(desk, order) : callDirectly(desk, order)
+    call,
+    toModel,
+    async answer(name, args, context, model) {
+      const stopMs = desk.pace.elapsedMs() + patienceMs
+      for (;;) {
+        const observation = await call(name, args, context)
+        const leftMs = stopMs - desk.pace.elapsedMs()
+        const over = leftMs <= 0 || context.signal?.aborted === true
+        if (observation.ok || over || !isUnsettled(observation.error))
+          return { observation, shown: toModel(name, observation, model) }
+        await desk.pace.pause(Math.min(observation.error.retry_after_ms ?? 1_000, leftMs))
+      }
     },
-    toModel: (name, observation, model) => modelView(tools.get(name)?.contract, observation, model, view),
     contract: (name) => tools.get(name)?.contract,
+  }
+}
+
+/** A host's log that throws is not a reason to lose an answer. */
+function report(onError: BrokerOptions['onError'], error: unknown, tool: string): void {
+  try {
+    onError?.(error, tool)
+  } catch {
+    // Theirs.
   }
 }
 

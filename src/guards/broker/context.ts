@@ -1,6 +1,7 @@
 /**
- * Who calls, and where in which run: what the host knows and the model does not. Nothing of it is ever taken out of
- * the arguments. A mistake here is the program's, so it throws; a mistake in the arguments is answered.
+ * Who calls, and where in which run: what the host knows and the model does not. Nothing of it is ever taken
+ * out of the arguments. A mistake here is the program's, so it throws; a mistake in the arguments is
+ * answered.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'

@@ -1,6 +1,7 @@
 /**
  * The contract of a tool: what it promises about its effect, and what the broker may rely on. Plain data and
- * functions; `lintContract` says whether it can be true, `readTerms` turns it into what the broker works with.
+ * functions; `lintContract` says whether it can be true, `readTerms` turns it into what the broker works
+ * with.
  */
 import type { Duration } from '../../core/duration.js'
 import type { CheckResult } from '../../core/policy.js'

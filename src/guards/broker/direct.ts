@@ -1,8 +1,7 @@
 /**
- * Calls that need no receipt: reads, and writes that name their resource and leave it in one state however often they
- * run. They pass through, with the same time-outs and retries.
+ * Calls that need no receipt: reads, and writes that name their resource and leave it in one state however
+ * often they run. They pass through, with the same time-outs and retries.
  */
-import { IbidError } from '../../core/errors.js'
 import { marks, type Observation, refusal } from './observation.js'
 import type { Desk, Order } from './receipted.js'
 import { runTries } from './tries.js'
@@ -33,7 +32,6 @@ export async function callDirectly(desk: Desk, { tool, caller, args }: Order): P
     })
     return { ok: true, data, _idempotency: marks(false, key) }
   } catch (error) {
-    if (!(error instanceof IbidError)) throw error
     return refusal(errorOf(error), key)
   }
 }

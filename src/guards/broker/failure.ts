@@ -1,7 +1,7 @@
 /**
- * What a tool throws, read for what it says about the effect. Only the tool itself, by a verdict or by `classify`,
- * can say that nothing happened: an error that looks like a refused connection may come from its second request.
- * The looks of an error decide only whether a repeat that does no harm is worth trying.
+ * What a tool throws, read for what it says about the effect. Only the tool itself, by a verdict or by
+ * `classify`, can say that nothing happened: an error that looks like a refused connection may come from its
+ * second request. The looks of an error decide only whether a repeat that does no harm is worth trying.
  */
 import { IbidError, NotExecuted, OutcomeUnknown, Rejected, type VerdictOptions } from '../../core/errors.js'
 import type { Contract, FailureKind } from './contract.js'
@@ -52,7 +52,11 @@ export function kindOf(contract: Pick<Contract, 'classify'>, error: unknown): Fa
   if (error instanceof Rejected) return 'rejected'
   if (error instanceof NotExecuted) return 'not-executed'
   if (error instanceof OutcomeUnknown || error instanceof TryTimeout) return 'unknown'
-  return contract.classify?.(error) ?? 'unknown'
+  try {
+    return contract.classify?.(error) ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
 }
 
 export function asRejected(error: unknown): Rejected {

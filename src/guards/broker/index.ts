@@ -1,5 +1,5 @@
 /** `ibid/broker`: tools with a contract, called once. */
-export { type Broker, type BrokerOptions, createBroker, type ToolCard } from './broker.js'
+export { type Answer, type Broker, type BrokerOptions, createBroker, type ToolCard } from './broker.js'
 export type { CallContext } from './context.js'
 export {
   type Contract,
@@ -11,6 +11,7 @@ export {
   type Tool,
   type ToolCall,
 } from './contract.js'
+export { type ContractData, type Executor, readContracts, toolFromData } from './data.js'
 export { oneHttpCall, PartialSuccess } from './failure.js'
 export type { FieldProblem } from './field.js'
 export type { InputSchema, StandardSchema } from './input.js'
@@ -19,3 +20,4 @@ export { type Finding, lintContract } from './lint.js'
 export type { ModelObservation } from './model.js'
 export type { IdempotencyMarks, Observation, ObservationError } from './observation.js'
 export type { Pace } from './one-try.js'
+export { stepIds, type StepIds } from './workflows.js'

@@ -1,7 +1,7 @@
 /**
- * The input of a tool, whatever describes it: a Standard Schema, by its own `~standard` member, or a JSON Schema,
- * compiled once by ajv. Reading it gives a check of arguments that names every field, and a JSON Schema for
- * frameworks and for the marks on ignored fields.
+ * The input of a tool, whatever describes it: a Standard Schema, by its own `~standard` member, or a JSON
+ * Schema, compiled once by ajv. Reading it gives a check of arguments that names every field, and a JSON
+ * Schema for frameworks and for the marks on ignored fields.
  */
 import type { JsonSchema } from '../../key/index.js'
 import { type Checked, joinPath } from './field.js'

@@ -1,6 +1,6 @@
 /**
- * Arguments checked by JSON Schema. ajv does it: it is an optional peer, loaded when the first tool needs it, and
- * a schema is compiled once. Draft 2020-12, or draft 7 where `$schema` says so.
+ * Arguments checked by JSON Schema. ajv does it: it is an optional peer, loaded when the first tool needs it,
+ * and a schema is compiled once. Draft 2020-12, or draft 7 where `$schema` says so.
  */
 import { createRequire } from 'node:module'
 import { invalidIntent } from '../../core/errors.js'
@@ -21,6 +21,7 @@ interface Compiled {
 
 interface Ajv {
   compile(schema: JsonSchema): Compiled
+  removeSchema(schema: JsonSchema): unknown
 }
 
 type MakeAjv = new (options: object) => Ajv
@@ -38,9 +39,13 @@ export function compileJsonSchema(schema: JsonSchema): (args: unknown) => Checke
 function compile(schema: JsonSchema): Compiled {
   const draft7 =
     typeof schema === 'object' && /draft-0[67]/.test(String((schema as { $schema?: unknown }).$schema))
+  let ajv: Ajv | undefined
   try {
-    return ajvFor(draft7 ? 'ajv' : 'ajv/dist/2020.js').compile(schema)
+    ajv = ajvFor(draft7 ? 'ajv' : 'ajv/dist/2020.js')
+    return ajv.compile(schema)
   } catch (error) {
+    // Otherwise it remembers the schema, and says something else about it the next time.
+    ajv?.removeSchema(schema)
     throw invalidIntent(
       `the input schema cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       'pass a JSON Schema of draft 2020-12 or draft 7, or any Standard Schema; JSON Schema needs the package ajv',
@@ -53,7 +58,8 @@ function ajvFor(module: string): Ajv {
   if (found) return found
   const { default: Make } = load(module) as { default: MakeAjv }
   // Not strict: schemas come from elsewhere, and carry keywords such as our own mark.
-  const ajv = new Make({ strict: false, allErrors: true, validateFormats: true, logger: false })
+  // Nor kept by their $id: two tools may have schemas of one name.
+  const ajv = new Make({ strict: false, allErrors: true, addUsedSchema: false, logger: false })
   addFormats(ajv)
   made.set(module, ajv)
   return ajv

@@ -1,13 +1,14 @@
 /**
- * The key ladder: from what a host knows about a call to the key of its receipt, the most stable id first. A step id
- * outlives everything; a tool-call id lives as long as the stored message that holds it; a host's own key is as good as
- * the host; the arguments alone cannot tell a retry from a wish to do it again, so that rung asks.
+ * The key ladder: from what a host knows about a call to the key of its receipt, the most stable id first. A
+ * step id outlives everything; a tool-call id lives as long as the stored message that holds it; a host's own
+ * key is as good as the host; the arguments alone cannot tell a retry from a wish to do it again, so that
+ * rung asks.
  *
- * On the first three rungs the arguments are not in the key but in the fingerprint: a step that comes back with other
- * arguments meets its own receipt, and is found out.
+ * On the first three rungs the arguments are not in the key but in the fingerprint: a step that comes back
+ * with other arguments meets its own receipt, and is found out.
  */
 import { invalidIntent } from '../../core/errors.js'
-import { deriveKey, type Identity } from '../../key/index.js'
+import { deriveKey, type Identity, type KeyParts } from '../../key/index.js'
 import type { Caller } from './context.js'
 
 export type Rung = 'step' | 'tool-call' | 'host' | 'arguments'
@@ -28,16 +29,18 @@ export function stepKey(
   correction = 0,
 ): StepKey {
   const { tenant, runId, stepId, toolCallId, hostKey, principal, ordinal = 0 } = caller
-  const place = { tenant, layer: LAYER, tool, ordinal, ...(correction > 0 ? { correction } : {}) }
   if (stepId !== undefined) {
     const run = mustRun(runId, 'stepId')
-    return { rung: 'step', key: deriveKey({ ...place, run, step: stepId }, null) }
+    // Written out: this is the rung that most calls stand on, and spreading costs more than hashing.
+    const parts = { tenant, layer: LAYER, tool, ordinal, run, step: stepId }
+    return { rung: 'step', key: keyOf(parts, correction) }
   }
+  const place = { tenant, layer: LAYER, tool, ordinal }
   if (toolCallId !== undefined) {
     const run = mustRun(runId, 'toolCallId')
-    return { rung: 'tool-call', key: deriveKey({ ...place, run, call: toolCallId }, null) }
+    return { rung: 'tool-call', key: keyOf({ ...place, run, call: toolCallId }, correction) }
   }
-  if (hostKey !== undefined) return { rung: 'host', key: deriveKey({ ...place, host: hostKey }, null) }
+  if (hostKey !== undefined) return { rung: 'host', key: keyOf({ ...place, host: hostKey }, correction) }
   if (runId === undefined && principal === undefined) {
     throw invalidIntent(
       'the context names no run, no step, no tool-call id, no key of the host and no principal',
@@ -46,6 +49,10 @@ export function stepKey(
   }
   const who = { ...(runId && { run: runId }), ...(principal && { principal }) }
   return { rung: 'arguments', key: deriveKey({ ...place, ...who }, args, identity) }
+}
+
+function keyOf(parts: KeyParts, correction: number): string {
+  return deriveKey(correction === 0 ? parts : { ...parts, correction }, null)
 }
 
 /** A step or a tool-call id is only unique inside its run. */

@@ -1,10 +1,12 @@
 /**
- * What the model sees of an observation: the result as the contract's `outputFor` shortens it, or the error, and nothing of
- * the machinery. No key, no secret, no mark that tells a replay from the first answer: both look the same to the
- * last character, so that a replay starts no new thought. Cut at a size that leaves the context window room.
+ * What the model sees of an observation: the result as the contract's `outputFor` shortens it, or the error,
+ * and nothing of the machinery. No key, no secret, no mark that tells a replay from the first answer: both
+ * look the same to the last character, so that a replay starts no new thought. Cut at a size that leaves the
+ * context window room.
  */
 import type { Contract } from './contract.js'
 import type { Observation, ObservationError } from './observation.js'
+import { isUnsettled, notForModels } from './words.js'
 
 export type ModelObservation =
   | { readonly ok: true; readonly data: unknown }
@@ -18,10 +20,9 @@ export interface ModelView {
 
 /** Keys as deriveKey makes them. */
 const KEY = /\bk\d+:[\w-]{43}(?![\w-])/g
-const DEEPEST = 100
 
 export function modelView(
-  contract: Pick<Contract, 'outputFor'> | undefined,
+  contract: Pick<Contract, 'outputFor' | 'effect'> | undefined,
   observation: Observation,
   model: string | undefined,
   view: ModelView,
@@ -29,12 +30,15 @@ export function modelView(
   const clean = cleaner(view.secrets)
   if (observation.ok) {
     const shown = shortened(contract, observation.data, model)
-    return { ok: true, data: fitted(plain(shown, clean, 0) ?? null, view.maxCharacters) }
+    return { ok: true, data: fitted(plain(shown, clean, []) ?? null, view.maxCharacters) }
   }
-  const { data, ...rest } = observation.error
-  const error = plain(rest, clean, 0) as ObservationError
+  const receipted = contract?.effect === 'write-non-idempotent' || contract?.effect === 'irreversible'
+  const told =
+    receipted && isUnsettled(observation.error) ? notForModels(observation.error) : observation.error
+  const { data, ...rest } = told
+  const error = plain(rest, clean, []) as ObservationError
   if (data === undefined) return { ok: false, error }
-  const shown = plain(withFirst(contract, data, model), clean, 0)
+  const shown = plain(withFirst(contract, data, model), clean, [])
   return { ok: false, error: { ...error, data: fitted(shown, view.maxCharacters) } }
 }
 
@@ -43,7 +47,13 @@ function shortened(
   data: unknown,
   model?: string,
 ): unknown {
-  return contract?.outputFor ? contract.outputFor(data, model) : data
+  if (!contract?.outputFor) return data
+  try {
+    return contract.outputFor(data, model)
+  } catch {
+    // The effect has happened, and its result is stored: an error here must not look like a failed call.
+    return { unavailable: 'it was done; its result is recorded, and cannot be shown' }
+  }
 }
 
 /** An answer that carries the first call's result carries it as the model has seen it then. */
@@ -81,7 +91,7 @@ function addGlobal(flags: string): string {
 }
 
 /** As JSON carries it, with every text cleaned, names included. */
-function plain(value: unknown, clean: Clean, depth: number): unknown {
+function plain(value: unknown, clean: Clean, around: readonly object[]): unknown {
   switch (typeof value) {
     case 'string':
       return clean(value)
@@ -90,7 +100,7 @@ function plain(value: unknown, clean: Clean, depth: number): unknown {
     case 'number':
       return Number.isFinite(value) ? value : String(value)
     case 'object':
-      return value === null ? null : plainObject(value, clean, depth)
+      return value === null ? null : plainObject(value, clean, around)
     case 'boolean':
       return value
     default:
@@ -98,9 +108,10 @@ function plain(value: unknown, clean: Clean, depth: number): unknown {
   }
 }
 
-function plainObject(value: object, clean: Clean, depth: number): unknown {
-  if (depth >= DEEPEST) return '[too deep]'
-  const inner = (member: unknown): unknown => plain(member, clean, depth + 1)
+function plainObject(value: object, clean: Clean, around: readonly object[]): unknown {
+  if (around.includes(value)) return '[contains itself]'
+  const within = [...around, value]
+  const inner = (member: unknown): unknown => plain(member, clean, within)
   if (Array.isArray(value)) return value.map((item) => inner(item) ?? null)
   if (value instanceof Map) return Array.from(value, ([k, v]) => [inner(k) ?? null, inner(v) ?? null])
   if (value instanceof Set) return Array.from(value, (item) => inner(item) ?? null)

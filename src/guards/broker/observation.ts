@@ -1,6 +1,6 @@
 /**
- * The observation: one shape for every outcome of a call. `data` is the whole result, the same at every replay;
- * `_idempotency` is for the host and its logs. What the model sees is made of it by `model.ts`.
+ * The observation: one shape for every outcome of a call. `data` is the whole result, the same at every
+ * replay; `_idempotency` is for the host and its logs. What the model sees is made of it by `model.ts`.
  */
 import type { FieldProblem } from './field.js'
 

@@ -1,6 +1,6 @@
 /**
- * One try of a tool, or of its status check, as it sees it: the call, and a time after which it is not waited for any
- * longer. What it does after that changes nothing here.
+ * One try of a tool, or of its status check, as it sees it: the call, and a time after which it is not waited
+ * for any longer. What it does after that changes nothing here.
  */
 import type { Contract, ToolCall } from './contract.js'
 import { TryTimeout } from './failure.js'
@@ -57,7 +57,7 @@ export function openCall({ base, outer }: Execution, tried: number): OpenCall {
   }
 }
 
-export function inTime<T>(given: Promise<T>, timeoutMs: number, call: OpenCall): Promise<T> {
+export function inTime<T>(given: PromiseLike<T>, timeoutMs: number, call: OpenCall): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => {
       const late = new TryTimeout(`it did not end within ${timeoutMs} ms`)

@@ -1,11 +1,12 @@
 /** A contract made ready: schema compiled, durations read, identity known. Done once, when the broker is made. */
 import { IbidError } from '../../core/errors.js'
 import type { Policy } from '../../core/policy.js'
-import type { Identity, JsonSchema } from '../../key/index.js'
+import type { Identity } from '../../key/index.js'
 import { declaredNames } from './arguments.js'
 import type { Contract, Tool } from './contract.js'
 import { type Input, readInput } from './input.js'
 import { type Finding, lintContract } from './lint.js'
+import { markedIdentity } from './marked.js'
 import { readTerms, type ToolTerms } from './terms.js'
 
 export interface ReadyTool {
@@ -64,10 +65,4 @@ function readyTool(contract: Contract): ReadyTool {
     scope: `tool:${contract.name}`,
     shortPolicy: { ...terms.policy, window: Math.min(terms.windowMs, SHORT_MS) },
   }
-}
-
-/** Only where there is a mark: a schema without one means that everything counts. */
-export function markedIdentity(schema: JsonSchema | undefined): Identity | undefined {
-  const marked = schema !== undefined && JSON.stringify(schema).includes('"non_idempotent":true')
-  return marked ? { schema } : undefined
 }

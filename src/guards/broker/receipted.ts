@@ -1,13 +1,15 @@
 /**
- * A write under a receipt: claim, execute with the key, settle, answer. The engine does the claiming, settling and
- * audit; here its answers become observations, and a step that comes back with other arguments is found out.
+ * A write under a receipt: claim, execute with the key, settle, answer. The engine does the claiming,
+ * settling and audit; here its answers become observations, and a step that comes back with other arguments
+ * is found out.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
 import type { Ibid, ReceiptDetail } from '../../ibid.js'
 import { ask } from './ambiguity.js'
 import type { Caller } from './context.js'
 import type { Contract } from './contract.js'
+import { needsHuman } from './failure.js'
 import { type StepKey, stepKey } from './ladder.js'
 import { marks, type Observation, type ObservationError, refusal } from './observation.js'
 import type { ReadyTool } from './ready.js'
@@ -88,36 +90,41 @@ async function answer(
   correction: number,
   error: unknown,
 ): Promise<Observation> {
-  if (!(error instanceof IbidError)) throw error
-  if (error.code === 'INVALID_INTENT') return refusal(aboutArguments(error), at?.key ?? null)
+  if (!(error instanceof IbidError)) return refusal(errorOf(error), at?.key)
+  // A verdict of the tool may carry any code: only the engine's own errors are read by theirs.
+  const ours = !(error instanceof Rejected || error instanceof NotExecuted)
+  if (ours && error.code === 'INVALID_INTENT') return refusal(aboutArguments(error), at?.key ?? null)
   if (at === undefined) throw error
   const { rung, key } = at
-  if (error.code === 'KEY_REUSED' && rung !== 'host')
+  if (ours && error.code === 'KEY_REUSED' && rung !== 'host')
     return await compare(desk, order, key, correction, error)
   const { receipt } = error
   return {
     ok: false,
     error: errorOf(withPerson(order.tool.contract, error)),
-    _idempotency: marks(error.replayed === true, key, receipt?.state === 'failed' ? receipt.at : undefined),
+    _idempotency: marks(error.replayed === true, key, receipt && isSettled(receipt) ? receipt.at : undefined),
   }
 }
 
 /** What is held where no check can ever tell waits for a person. */
 function withPerson(contract: Contract, error: IbidError): IbidError {
-  if (error.code !== 'OUTCOME_UNKNOWN' || (contract.check && !contract.requiresHumanOnRetry)) return error
-  return new IbidError(error.message, { code: 'NEEDS_HUMAN', retriable: false, action: error.action })
+  if (!(error instanceof OutcomeUnknown) || (contract.check && !contract.requiresHumanOnRetry)) return error
+  return needsHuman(error.message)
 }
 
 /** Arguments that cannot be told apart from others, such as integers past 2^53; or the program's own mistake. */
 function aboutArguments(error: IbidError): ObservationError {
-  const named = /^payload\.?(\S*) (.*?)(?:; nothing was executed)?$/.exec(error.message)
+  const message = error.message.replace('; nothing was executed', '')
+  // An include list of which these arguments have nothing.
+  if (message.startsWith('identity.include')) return invalidArguments([{ field: '', message }])
+  const named = /^payload\.?(\S*) (.*)$/.exec(message)
   if (!named) throw error
   return invalidArguments([{ field: named[1] as string, message: named[2] as string }])
 }
 
 /**
- * The step has a receipt for other arguments. Where that call was refused for good, nothing landed, and this one takes
- * its place under the next key of the step: still at most one of them lands. Otherwise the step has diverged.
+ * The step has a receipt for other arguments. Where that call was refused for good, nothing landed, and this one
+ * takes its place under the next key of the step: still at most one of them lands. Otherwise it has diverged.
  */
 async function compare(
   desk: Desk,
@@ -138,7 +145,6 @@ async function compare(
       _idempotency: marks(false, key, first && isSettled(first) ? first.at : undefined),
     }
   } catch (error) {
-    if (!(error instanceof IbidError)) throw error
     return refusal(errorOf(error), key)
   }
 }
@@ -151,6 +157,6 @@ function whatCame(first: ReceiptDetail | undefined): {
   return first && 'value' in first ? { result: first.value } : {}
 }
 
-function isSettled({ state }: ReceiptDetail): boolean {
+function isSettled({ state }: Pick<ReceiptDetail, 'state'>): boolean {
   return state === 'succeeded' || state === 'failed'
 }

@@ -24,7 +24,7 @@ export interface ToolTerms {
 const DAY_MS = 86_400_000
 const DEFAULTS = { timeoutMs: 30_000, leaseMs: 60_000, attempts: 3, backoffMs: 250, maxBackoffMs: 10_000 }
 
-export function defaultWindowMs(effect: EffectClass, value: Contract['value']): number {
+function defaultWindowMs(effect: EffectClass, value: Contract['value']): number {
   return effect === 'irreversible' || value === 'high' ? 7 * DAY_MS : DAY_MS
 }
 

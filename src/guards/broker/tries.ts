@@ -1,7 +1,7 @@
 /**
- * The execution of a tool inside one claim: try, read what it threw, try again where that does no harm, and end with a
- * value or with a verdict that the engine writes down. Every try has the same key. No try begins that could not end
- * within the lease, and an ambiguous failure is asked about before anything else happens.
+ * The execution of a tool inside one claim: try, read what it threw, try again where that does no harm, and
+ * end with a value or with a verdict that the engine writes down. Every try has the same key. No try begins
+ * that could not end within the lease, and an ambiguous failure is asked about before anything else happens.
  */
 import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
@@ -25,14 +25,18 @@ export async function runTries(execution: Execution): Promise<unknown> {
     const earlier = await askUntilSettled(execution, contract.check.bind(contract), 0)
     if (earlier.found === true) return earlier.value
   }
+  // An earlier try may have done it: then "not executed" speaks for the last one only.
+  let doubtful = execution.base.attempt > 1
   for (let tried = 1; ; tried++) {
+    if (tried > 1 && execution.outer()?.aborted) throw stopped(execution)
     const call = openCall(execution, tried)
     try {
       const given = contract.execute(execution.base.args, call)
-      return given instanceof Promise ? await inTime(given, terms.timeoutMs, call) : given
+      return isThenable(given) ? await inTime(given, terms.timeoutMs, call) : given
     } catch (error) {
-      const found = await judge(execution, error)
+      const found = await judge(execution, error, doubtful)
       if (found.found) return found.value
+      doubtful ||= found.doubtful
       const delayMs = delayAfter(execution, error, tried)
       const fits = pace.elapsedMs() - startMs + delayMs + terms.timeoutMs <= terms.leaseMs
       const waits = delayMs <= terms.maxBackoffMs
@@ -45,22 +49,39 @@ export async function runTries(execution: Execution): Promise<unknown> {
   }
 }
 
+/** Whoever waited has been told by the engine, or has gone: this is for nobody. */
+function stopped({ outer }: Execution): Error {
+  const reason: unknown = outer()?.reason
+  return reason instanceof Error ? reason : mayRepeat(reason)
+}
+
+function isThenable(given: unknown): given is PromiseLike<unknown> {
+  return typeof (given as PromiseLike<unknown> | null | undefined)?.then === 'function'
+}
+
 type Judged =
   | { readonly found: true; readonly value: unknown }
-  | { readonly found: false; readonly again: boolean; readonly verdict: IbidError }
+  | {
+      readonly found: false
+      readonly again: boolean
+      readonly doubtful: boolean
+      readonly verdict: IbidError
+    }
 
 /** What a failed try means: the effect happened after all, or a verdict, and whether another try does no harm. */
-async function judge(execution: Execution, error: unknown): Promise<Judged> {
+async function judge(execution: Execution, error: unknown, doubtful: boolean): Promise<Judged> {
   const { contract, terms } = execution
   const kind = kindOf(contract, error)
   if (kind === 'rejected') return verdict(false, asRejected(error))
   execution.onError(error)
-  if (kind === 'not-executed') return notExecuted(terms, asNotExecuted(error))
-  if (!terms.receipted) return verdict(isTransient(error), mayRepeat(error))
-  const answer = await ask(execution)
+  if (kind === 'not-executed') {
+    return doubtful && terms.repeatable ? open(true, error) : notExecuted(terms, asNotExecuted(error))
+  }
+  if (!terms.receipted) return open(isTransient(error), error)
+  const answer = await ask(execution, error)
   if (answer?.found === true) return { found: true, value: answer.value }
   const said = error instanceof OutcomeUnknown ? error : undefined
-  if (terms.repeatable && !said) return verdict(isTransient(error), mayRepeat(error))
+  if (terms.repeatable && !said) return open(isTransient(error), error)
   if (answer?.found === false) {
     return notExecuted(
       terms,
@@ -79,18 +100,20 @@ function notExecuted(terms: ToolTerms, error: NotExecuted): Judged {
 }
 
 function verdict(again: boolean, error: IbidError): Judged {
-  return { found: false, again, verdict: error }
+  return { found: false, again, doubtful: false, verdict: error }
+}
+
+/** It may have happened, and doing it again with the same key does no harm. */
+function open(again: boolean, error: unknown): Judged {
+  return { found: false, again, doubtful: true, verdict: mayRepeat(error) }
 }
 
 /** A downstream that takes the key does no harm when asked too early; any other is given time to finish first. */
-async function ask(execution: Execution): Promise<CheckResult<unknown> | undefined> {
+async function ask(execution: Execution, error: unknown): Promise<CheckResult<unknown> | undefined> {
   const { contract, terms } = execution
   if (!contract.check) return undefined
-  return await askUntilSettled(
-    execution,
-    contract.check.bind(contract),
-    terms.repeatable ? 0 : terms.settlesMs,
-  )
+  const atOnce = terms.repeatable && !(error instanceof OutcomeUnknown)
+  return await askUntilSettled(execution, contract.check.bind(contract), atOnce ? 0 : terms.settlesMs)
 }
 
 /** Half of the pause is chance, so that many callers do not come back together. */

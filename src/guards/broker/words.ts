@@ -1,8 +1,8 @@
 /**
- * Errors in the words of an observation: what happened, what it means for the effect, what to do. Made for a model to act
- * on, so no key, no address of a server and no text of an unread error is in them.
+ * Errors in the words of an observation: what happened, what it means for the effect, what to do. Made for a
+ * model to act on, so no key, no address of a server and no text of an unread error is in them.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, NotExecuted, Rejected } from '../../core/errors.js'
 import type { ObservationError } from './observation.js'
 
 interface Words {
@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     action: 'make exactly the same call again to get the result',
   },
   STORE_UNAVAILABLE: {
-    message: 'the record of actions cannot be reached, and without it nothing is carried out twice or half',
+    message: 'the record of actions cannot be reached, so this call has no recorded result',
     action: 'make exactly the same call again later',
   },
   UNSAFE_STORE: {
@@ -55,7 +55,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 export function errorOf(error: unknown): ObservationError {
   if (!(error instanceof IbidError)) return UNREAD
   const { code, retriable, retryAfterMs, data } = error
-  const { message, action } = WORDS[code] ?? error
+  const own = error instanceof Rejected || error instanceof NotExecuted
+  const { message, action } = own ? error : (WORDS[code] ?? error)
   return {
     code,
     message,
@@ -65,6 +66,30 @@ export function errorOf(error: unknown): ObservationError {
     ...(data === undefined ? {} : { data }),
   }
 }
+
+/**
+ * Answers that leave open whether the effect happened or is about to. The host may make the same call again,
+ * under the same ids. A model may not: its next call has an id of its own, and would be another action.
+ */
+const UNSETTLED = new Set([
+  'RETRY_IN_FLIGHT',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_ERROR',
+  'LEASE_LOST',
+  'STORE_UNAVAILABLE',
+])
+
+export function isUnsettled({ code, retriable }: ObservationError): boolean {
+  return retriable && UNSETTLED.has(code)
+}
+
+export function notForModels(error: ObservationError): ObservationError {
+  const { retry_after_ms: _, ...rest } = error
+  return { ...rest, retriable: false, action: NOT_AGAIN }
+}
+
+const NOT_AGAIN =
+  'do not make this call again: it may have taken effect or still do so. Say that its result is not known yet, and that it will be looked into'
 
 const UNREAD: ObservationError = {
   code: 'UPSTREAM_ERROR',
@@ -116,7 +141,7 @@ export function versionMismatch(wanted: string, version: string): ObservationErr
 export function cancelled(): ObservationError {
   return {
     code: 'CANCELLED',
-    message: 'the call was cancelled before it began; nothing was carried out',
+    message: 'the call was cancelled before it began; it carried out nothing',
     retriable: true,
     action: 'make exactly the same call again if it is still wanted',
   }

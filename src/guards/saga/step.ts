@@ -1,6 +1,7 @@
 /**
  * A step of a saga as its author writes it: what it does, how that is undone, how either can be looked up, and
- * what its code is handed. Definitions are found again by name, so that a process that never ran the step can undo it.
+ * what its code is handed. Definitions are found again by name, so that a process that never ran the step can
+ * undo it.
  */
 import { invalidIntent } from '../../core/errors.js'
 import type { Attempt, CheckResult, Policy } from '../../core/policy.js'

@@ -1,0 +1,170 @@
+/** Defects in the broker: keys, order, retries, ambiguity, divergence, what a model sees. */
+const at = (file, tests, defects) =>
+  defects.map(({ name, ...defect }) => ({
+    name: `broker: ${name}`,
+    file: `src/guards/broker/${file}`,
+    tests: tests.map((test) => `test/broker/${test}.test.ts`),
+    ...defect,
+  }))
+
+export const broker = [
+  ...at(
+    'ladder.ts',
+    ['ladder'],
+    [
+      {
+        name: 'a tool-call id goes before the step',
+        find: 'if (stepId !== undefined) {',
+        put: 'if (stepId !== undefined && toolCallId === undefined) {',
+      },
+      {
+        name: 'the tool is not in the key of a step',
+        find: 'const parts = { tenant, layer: LAYER, tool, ordinal, run, step: stepId }',
+        put: 'const parts = { tenant, layer: LAYER, ordinal, run, step: stepId }',
+      },
+      {
+        name: 'a deliberate repeat is taken for a duplicate',
+        find: 'const parts = { tenant, layer: LAYER, tool, ordinal, run, step: stepId }',
+        put: 'const parts = { tenant, layer: LAYER, tool, run, step: stepId }',
+      },
+    ],
+  ),
+  ...at(
+    'receipted.ts',
+    ['ladder', 'divergence'],
+    [
+      {
+        name: 'the last rung replays silently',
+        find: "if (!replayed || rung !== 'arguments') return",
+        put: 'if (key) return',
+      },
+      {
+        name: 'what was done in part counts as nothing',
+        find: "first?.state === 'failed' && first.error?.code !== 'PARTIAL_SUCCESS'",
+        put: "first?.state === 'failed'",
+      },
+      {
+        name: 'what was given back counts as refused',
+        find: "const refused = first?.state === 'failed' &&",
+        put: "const refused = first?.state !== 'succeeded' &&",
+      },
+    ],
+  ),
+  ...at(
+    'tries.ts',
+    ['retries', 'ambiguity'],
+    [
+      {
+        name: 'an ambiguous failure without key or check is tried again',
+        find: "return verdict(false, needsHuman('the tool failed, and nothing can say whether it happened', error))",
+        put: "return verdict(true, needsHuman('the tool failed, and nothing can say whether it happened', error))",
+      },
+      {
+        name: 'the person is not asked about what was not executed',
+        find: 'return terms.human',
+        put: 'return terms.human && terms.repeatable',
+      },
+      {
+        name: 'a try that was not executed speaks for the one before',
+        find: 'return doubtful && terms.repeatable ?',
+        put: 'return doubtful && terms.human ?',
+      },
+      {
+        name: 'tries go on past the lease',
+        find: '+ delayMs + terms.timeoutMs <= terms.leaseMs',
+        put: '+ 0 * delayMs <= terms.leaseMs * 10',
+      },
+      {
+        name: 'Retry-After is not waited for',
+        find: 'return asked === undefined ? jittered : Math.max(asked, jittered)',
+        put: 'return asked === undefined ? jittered : jittered',
+      },
+    ],
+  ),
+  ...at(
+    'ambiguity.ts',
+    ['ambiguity'],
+    [
+      {
+        name: 'a check that finds nothing is believed at once',
+        find: 'if (answer.found === true || leftMs <= 0 ||',
+        put: 'if (answer.found !== undefined || leftMs <= 0 ||',
+      },
+      {
+        name: 'a check that cannot tell has found nothing',
+        find: "return answer?.found === true || answer?.found === false ? answer : { found: 'unclear' }",
+        put: 'return answer?.found === true ? answer : { found: false }',
+      },
+    ],
+  ),
+  ...at(
+    'terms.ts',
+    ['processes'],
+    [
+      {
+        name: 'a crash without key or check is retried',
+        find: "recovery: acceptsKey && !human ? 'retry' : 'hold'",
+        put: "recovery: human ? 'hold' : 'retry'",
+      },
+    ],
+  ),
+  ...at(
+    'arguments.ts',
+    ['injection'],
+    [
+      {
+        name: 'arguments that look like keys are left in',
+        find: 'return looksLikeKey(name) ||',
+        put: 'return',
+      },
+      {
+        name: 'arguments that look like tenants and runs are left in',
+        find: '(PLACES.has(name) && declared !== undefined)',
+        put: 'false',
+      },
+    ],
+  ),
+  ...at(
+    'broker.ts',
+    ['order'],
+    [
+      {
+        name: 'a caller without rights is let through',
+        find: '!caller.scopes?.includes(scope)',
+        put: 'caller.scopes?.includes(scope) === false',
+      },
+      {
+        name: 'the version is not looked at',
+        find: 'caller.version !== undefined && !serves(version, caller.version)',
+        put: 'caller.version !== undefined && false',
+      },
+    ],
+  ),
+  ...at(
+    'model.ts',
+    ['model', 'ambiguity'],
+    [
+      {
+        name: 'the model sees keys',
+        find: "let out = text.replaceAll(KEY, '[key]')",
+        put: 'let out = text',
+      },
+      {
+        name: 'the model is told to repeat what is still open',
+        find: 'receipted && isUnsettled(observation.error) ?',
+        put: 'receipted && !observation.error ?',
+      },
+    ],
+  ),
+  ...at(
+    'lint-promises.ts',
+    ['lint'],
+    [
+      {
+        name: 'an irreversible effect needs nobody',
+        find: "!contract.check &&\n      !contract.requiresHumanOnRetry &&\n      'the effect cannot",
+        put: "contract.check &&\n      !contract.requiresHumanOnRetry &&\n      'the effect cannot",
+      },
+    ],
+  ),
+]

@@ -1,0 +1,48 @@
+/**
+ * `ibid/bullmq`: a worker's processor behind the queue guard. The worker renews its lock by itself; the lease should be
+ * as long (`lockDuration`, 30 s in both unless said). A dead job is a failed one, without further attempts; a job that
+ * waits for its next attempt is delayed, which BullMQ does not count.
+ */
+import type { Job } from 'bullmq'
+import { IbidError } from '../core/errors.js'
+import { type BehindBroker, consume, MESSAGE_KEY_HEADER, type Verdict } from '../guards/queue/index.js'
+import type { Ibid } from '../ibid.js'
+
+/** For producers: `queue.add(name, withMessageKey('order-81', data))`; a job has no headers, so the data carry it. */
+export { withMessageKey } from '../guards/queue/index.js'
+
+export interface BullmqOptions<D, T> extends BehindBroker<Job<D, T>, T> {
+  readonly onVerdict?: (verdict: Verdict<T | undefined>, job: Job<D, T>) => void
+}
+
+/** `new Worker('orders', processor(ibid, { queue: 'orders', handle }), { connection, maxStalledCount: 100 })` */
+export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqOptions<D, T>) {
+  const guard = consume<Job<D, T>, T>(ibid, {
+    payload: ({ data }) => data,
+    key: ({ data }) => (data as Readonly<Record<string, unknown>> | null)?.[MESSAGE_KEY_HEADER],
+    ...options,
+    id: ({ id }) => id,
+    deliveries: ({ attemptsStarted }) => attemptsStarted,
+  })
+
+  return async (job: Job<D, T>, token?: string): Promise<T> => {
+    const verdict = await guard(job)
+    options.onVerdict?.(verdict, job)
+    switch (verdict.kind) {
+      case 'ack':
+        return verdict.value as T
+      case 'retry':
+        await job.moveToDelayed(Date.now() + verdict.delayMs, token)
+        throw spoken('DelayedError', verdict)
+      case 'dead':
+        throw spoken('UnrecoverableError', verdict)
+    }
+  }
+}
+
+/** BullMQ knows these two by their names, so that its classes need not be loaded here. */
+function spoken(name: string, verdict: Exclude<Verdict, { kind: 'ack' }>): Error {
+  const { code, reason, error } = verdict
+  const facts = { code, retriable: verdict.kind === 'retry', action: 'see the receipt of the message' }
+  return Object.assign(new IbidError(`${code}: ${reason}`, { ...facts, cause: error }), { name })
+}

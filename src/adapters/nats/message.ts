@@ -1,0 +1,33 @@
+/** A message of JetStream: the id it keeps when delivered again, the key its producer gives it, its dead letter. */
+import type { JetStreamClient, JsMsg } from '@nats-io/jetstream'
+import { type Dead, MESSAGE_KEY_HEADER, withMessageKey as keyed } from '../../guards/queue/index.js'
+
+type Headers = NonNullable<JsMsg['headers']>
+
+/** The producer's id where it gave one: JetStream itself tells sends apart by it. */
+export function idOf({ headers, info, seq }: JsMsg): string {
+  const said = headers?.get('Nats-Msg-Id')
+  return said ? `msg:${said}` : `seq:${info.stream}:${seq}`
+}
+
+/** For producers: `js.publish(subject, data, { headers: withMessageKey('order-81', headers()) })`. */
+export function withMessageKey(key: string, headers: Headers): Headers {
+  headers.set(MESSAGE_KEY_HEADER, keyed(key)[MESSAGE_KEY_HEADER])
+  return headers
+}
+
+/** A dead letter as a message of its own, under its old headers and why it died. `headers`: the client's function. */
+export function toSubject(js: JetStreamClient, subject: string, headers: () => Headers) {
+  return async (message: JsMsg, { code, reason }: Dead): Promise<void> => {
+    const all = headers()
+    const old = message.headers
+    // The server's own belong to the publish that made them.
+    for (const name of old?.keys().filter((one) => !/^nats-/i.test(one)) ?? []) {
+      for (const value of old?.values(name) ?? []) all.append(name, value)
+    }
+    all.set('ibid-dead-code', code)
+    all.set('ibid-dead-reason', reason.replaceAll(/[\r\n]+/g, ' '))
+    // Laid down once, although the term after it may be lost.
+    await js.publish(subject, message.data, { headers: all, msgID: `dead:${idOf(message)}` })
+  }
+}

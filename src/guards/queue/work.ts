@@ -1,0 +1,85 @@
+/**
+ * One execution of a message's handler, as the engine runs it. Whatever fails here without being refused for good is
+ * left to lapse, so that the receipt counts it: a broker's own counter starts anew with every copy of a message.
+ */
+import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
+import type { Attempt, CheckResult } from '../../core/policy.js'
+import type { MessageCheck, Settings } from './settings.js'
+
+export interface Work<T> {
+  readonly effect: (attempt: Attempt) => Promise<T>
+  /** How the handler itself failed in this delivery, if it did. */
+  readonly failure: () => { readonly error: unknown; readonly attempt: number } | undefined
+  /** The status check found that an earlier delivery had done it. */
+  readonly wasDone: () => boolean
+}
+
+export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
+  const { check, handle } = settings
+  let failure: { readonly error: unknown; readonly attempt: number } | undefined
+  let wasDone = false
+
+  /** Undefined: it was not done, and may be now. */
+  async function doneBefore(attempt: Attempt): Promise<{ readonly value: T } | undefined> {
+    if (!check || attempt.number === 1) return undefined
+    const answer = await ask(check, message, attempt)
+    if (answer.found === 'unclear')
+      throw new OutcomeUnknown('an earlier attempt ended without a word, and the status check could not tell')
+    // The check took its time: the lease, or the time of this attempt, may be over by now.
+    attempt.signal.throwIfAborted()
+    wasDone = answer.found
+    return answer.found ? { value: answer.value } : undefined
+  }
+
+  return {
+    async effect(attempt) {
+      const done = await doneBefore(attempt)
+      if (done) return done.value
+      try {
+        return await handle(message, attempt)
+      } catch (error) {
+        failure = { error, attempt: attempt.number }
+        throw error instanceof NotExecuted ? counted(error, attempt, settings, message) : error
+      }
+    },
+    failure: () => failure,
+    wasDone: () => wasDone,
+  }
+}
+
+/** A check that throws, or answers something else, has not told us anything. */
+export async function ask<M, T>(
+  check: MessageCheck<M, T>,
+  message: M,
+  attempt: Attempt,
+): Promise<CheckResult<T>> {
+  try {
+    const answer = await check(message, attempt)
+    return answer?.found === true || answer?.found === false ? answer : { found: 'unclear' }
+  } catch {
+    return { found: 'unclear' }
+  }
+}
+
+/**
+ * Nothing happened, and that is no reason to try for ever. The engine gives a key back uncounted, so under `retry`
+ * the error goes on as one that is counted; under `hold`, which counts nothing, the broker's counter has to do.
+ */
+function counted<M, T>(
+  error: NotExecuted,
+  attempt: Attempt,
+  settings: Settings<M, T>,
+  message: M,
+): IbidError {
+  const made = settings.isHeld ? (settings.deliveries(message) ?? 0) : attempt.number
+  if (made >= settings.maxAttempts) {
+    return new Rejected(`given up after ${made} attempts, none of which did anything: ${error.message}`, {
+      code: 'ATTEMPTS_EXHAUSTED',
+      action: 'mend the cause, then send the message again: the last attempt says what that is',
+      cause: error,
+    })
+  }
+  if (settings.isHeld) return error
+  const { message: text, code, action, retryAfterMs } = error
+  return new IbidError(text, { code, action, retryAfterMs, retriable: true, cause: error })
+}

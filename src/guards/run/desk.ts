@@ -1,0 +1,37 @@
+/** What the parts of one `createRuns` share. */
+import type { Ibid } from '../../ibid.js'
+import type { Admission } from './admission.js'
+import type { Body } from './run.js'
+import type { RunTerms } from './terms.js'
+import type { Timers } from './timers.js'
+
+export interface Registered {
+  readonly body: Body<unknown>
+  readonly terms: RunTerms
+}
+
+/** A run that this process is at work on. */
+export interface AtWork {
+  readonly tenant: string
+  readonly agent: string
+  readonly runId: string
+  /** Ends it: aborts its signal with `reason`. */
+  stop(reason: Error): void
+  /** Leaves it to another worker where it only waits. */
+  handOver(): void
+}
+
+export interface Desk {
+  readonly ibid: Ibid
+  readonly timers: Timers
+  readonly terms: RunTerms
+  readonly admission: Admission
+  readonly agents: Map<string, Registered>
+  /** By the address of the run's receipt. */
+  readonly atWork: Map<string, AtWork>
+  readonly isClosing: () => boolean
+}
+
+export function atWorkId({ tenant, scope, key }: { tenant: string; scope: string; key: string }): string {
+  return JSON.stringify([tenant, scope, key])
+}

@@ -1,0 +1,160 @@
+/** `createRuns`: once per trigger, once per tick, once per step. Puts the parts of one worker together. */
+import { type Duration, toMs } from '../../core/duration.js'
+import { invalidIntent } from '../../core/errors.js'
+import type { Ibid } from '../../ibid.js'
+import { createAdmission, type MaxActive } from './admission.js'
+import { type Cancelled, cancel, obeyCancels } from './cancel.js'
+import type { AtWork, Desk, Registered } from './desk.js'
+import { checkAgent } from './names.js'
+import { createRecovery, resume } from './recovery.js'
+import { type By, notRegistered } from './refusals.js'
+import type { Body, Run } from './run.js'
+import { start, type Started, type Trigger } from './start.js'
+import {
+  getRun,
+  listRuns,
+  type RunDetail,
+  type RunQuery,
+  type RunStatus,
+  watchRun,
+  type WatchOptions,
+} from './status.js'
+import { readTerms, type RunPolicy } from './terms.js'
+import { type Tick, type Ticker, type TickOptions, startTicker } from './tick.js'
+import { realTimers, type Timers } from './timers.js'
+import { createWallClock } from './wall-clock.js'
+
+export interface RunsOptions {
+  readonly ibid: Ibid
+  /** Runs that may be active at once, over all processes: for each agent of each tenant, or as told. */
+  readonly maxActive?: MaxActive
+  /** What holds where `start` and `register` declare nothing else. */
+  readonly policy?: RunPolicy
+  /** How often to look for runs whose worker died; false: when `recover()` is called. Default a third of a lease. */
+  readonly recoverEvery?: Duration | false
+  /** The tenants whose runs this worker takes up. Default: all, or the one that createIbid was given. */
+  readonly tenants?: readonly string[]
+  /** How often a worker looks whether its runs were cancelled elsewhere. Default 1 s. */
+  readonly cancelEvery?: Duration
+  /** For tests and simulations: elapsed time, and the clock on the wall. */
+  readonly timers?: Timers
+  readonly clock?: () => number
+}
+
+export interface Runs {
+  /** One run for this trigger, over all processes. Without `body`, the registered code of the agent. */
+  start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy): Promise<Started<T>>
+  /** Code for an agent's runs: this worker takes up those whose worker died. */
+  register<T>(agent: string, body: Body<T>, policy?: RunPolicy): void
+  /** A run per tick of a schedule, over all workers. */
+  tick<T>(options: TickOptions, fn: (run: Run, tick: Tick) => T | Promise<T>): Promise<Ticker>
+  get(runId: string, where?: { readonly tenant?: string }): Promise<RunDetail | undefined>
+  list(
+    query: RunQuery,
+  ): Promise<{ readonly runs: readonly RunStatus[]; readonly cursor?: string | undefined }>
+  /** The run as it is, then every change, until it has ended. */
+  watch(runId: string, options?: WatchOptions): AsyncGenerator<RunDetail, void, void>
+  cancel(runId: string, who: By, where?: { readonly tenant?: string }): Promise<Cancelled>
+  /** Goes on with a run that was held or given back; needs the agent's registered code. */
+  resume<T>(runId: string, who: By, where?: { readonly tenant?: string }): Promise<Started<T>>
+  /** One look for runs without a worker; the ids of those that it took up. */
+  recover(): Promise<readonly string[]>
+  /** Stops ticks and recovery, leaves runs that only wait to others, and waits for the rest. Closes no ibid. */
+  close(): Promise<void>
+}
+
+export function createRuns(options: RunsOptions): Runs {
+  const { ibid, timers = realTimers, clock = Date.now } = options
+  if (typeof ibid?.once !== 'function') {
+    throw invalidIntent('createRuns got no ibid', 'give it one: createRuns({ ibid: createIbid({ store }) })')
+  }
+  const terms = readTerms(options.policy)
+  const agents = new Map<string, Registered>()
+  const atWork = new Map<string, AtWork>()
+  const running = new Set<Promise<unknown>>()
+  const tickers = new Set<Ticker>()
+  let closing = false
+  let recovering = false
+  const desk: Desk = {
+    ibid,
+    timers,
+    terms,
+    admission: createAdmission(ibid, timers, options.maxActive),
+    agents,
+    atWork,
+    isClosing: () => closing,
+  }
+  const wall = createWallClock(clock)
+  const recovery = createRecovery(desk, options.tenants ?? [undefined])
+  const recoverMs =
+    options.recoverEvery === false ? 0 : toMs(options.recoverEvery ?? terms.leaseMs / 3, 'recoverEvery')
+  const cancelMs = toMs(options.cancelEvery ?? '1s', 'cancelEvery')
+  const stops: (() => void)[] = []
+
+  /** Now and then, in the background; a store that does not answer now may do so next time. */
+  function keepDoing(everyMs: number, act: () => Promise<unknown>): void {
+    let disarm = timers.after(everyMs, () => void turn(), 'background')
+    async function turn(): Promise<void> {
+      await act().catch(() => undefined)
+      if (!closing) disarm = timers.after(everyMs, () => void turn(), 'background')
+    }
+    stops.push(() => disarm())
+  }
+
+  function keepRecovering(): void {
+    if (recoverMs > 0 && !recovering) keepDoing(recoverMs, () => recovery.look())
+    recovering = true
+  }
+
+  if (cancelMs > 0) keepDoing(cancelMs, () => obeyCancels(desk))
+
+  /** `close` waits for what is counted here. */
+  async function counted<T>(work: Promise<T>): Promise<T> {
+    running.add(work)
+    try {
+      return await work
+    } finally {
+      running.delete(work)
+    }
+  }
+
+  return {
+    async start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy) {
+      const registered = agents.get(trigger?.agent)
+      const code = body ?? (registered?.body as Body<T> | undefined)
+      if (code === undefined) throw notRegistered(trigger?.agent)
+      if (typeof code !== 'function') {
+        throw invalidIntent('the code of a run is not a function', 'runs.start(trigger, async (run) => …)')
+      }
+      const own = body === undefined && policy === undefined ? registered?.terms : undefined
+      return await counted(
+        start(desk, trigger, { terms: own ?? readTerms(options.policy, policy), body: code }),
+      )
+    },
+    register(agent, body, policy) {
+      checkAgent(agent)
+      agents.set(agent, { body, terms: readTerms(options.policy, policy) })
+      keepRecovering()
+    },
+    async tick(given, fn) {
+      const ticker = await startTicker(desk, wall, given, fn)
+      tickers.add(ticker)
+      keepRecovering()
+      return ticker
+    },
+    get: (runId, where) => getRun(ibid, runId, where?.tenant),
+    list: (query) => listRuns(ibid, query),
+    watch: (runId, how = {}) => watchRun(ibid, timers, runId, how),
+    cancel: (runId, who, where) => cancel(desk, runId, who, where?.tenant),
+    resume: <T>(runId: string, who: By, where?: { readonly tenant?: string }) =>
+      counted(resume<T>(desk, runId, who, where?.tenant)),
+    recover: () => recovery.look(),
+    async close() {
+      closing = true
+      for (const stop of stops) stop()
+      for (const ticker of tickers) ticker.stop()
+      for (const run of atWork.values()) run.handOver()
+      await Promise.allSettled([...running, recovery.idle()])
+    },
+  }
+}

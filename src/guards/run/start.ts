@@ -1,0 +1,139 @@
+/**
+ * From a trigger to its run: what the trigger brought is written down, then the run's receipt is claimed, and whoever
+ * comes second joins, gets the outcome, or is told, as the policy says. The trigger goes first, so that there is never
+ * a run in the hands of a dead worker whose trigger nobody knows.
+ */
+import { IbidError, NotExecuted } from '../../core/errors.js'
+import { fingerprint, type Identity } from '../../key/index.js'
+import type { ReceiptView } from '../../core/receipt.js'
+import { checkChain, type Link } from './chain.js'
+import type { Desk } from './desk.js'
+import { checkAgent, type RunName, runIdOf, runKey, runWhere, triggerWhere } from './names.js'
+import { active, alreadyRun, isInFlight } from './refusals.js'
+import { type Body, work } from './run.js'
+import type { RunTerms } from './terms.js'
+import { pause } from './timers.js'
+
+export interface Trigger {
+  /** May be left out where createIbid was given one. */
+  readonly tenant?: string | undefined
+  readonly agent: string
+  /** What came in: the same trigger, the same run. */
+  readonly trigger: unknown
+  /** The trigger's own id, where it has one. The same key with another trigger is a conflict. */
+  readonly key?: string | undefined
+  /** Which part of the trigger counts: see `ibid/key`. */
+  readonly identity?: Identity | undefined
+  /** The keys that led here, the outermost first. */
+  readonly via?: readonly Link[] | undefined
+}
+
+export interface Started<T> {
+  readonly value: T
+  readonly runId: string
+  /** The run was active when this trigger came, and this is what came of it. */
+  readonly joined: boolean
+  /** This call did not run anything: the outcome is another one's. */
+  readonly replayed: boolean
+}
+
+/** What a trigger brought, as its receipt keeps it. */
+export interface Kept {
+  /** Of what counts in the trigger: the payload of the run. */
+  readonly print: string
+  readonly trigger: unknown
+  readonly via: readonly Link[]
+}
+
+export interface StartOptions<T> {
+  readonly terms: RunTerms
+  readonly body: Body<T>
+  /** Not before this instant of the store's clock. */
+  readonly notBeforeMs?: number
+  /** Told the store's clock by whoever wins. */
+  readonly onStoreTime?: (storeMs: number) => void
+}
+
+export async function start<T>(desk: Desk, given: Trigger, options: StartOptions<T>): Promise<Started<T>> {
+  checkAgent(given.agent)
+  const key = runKey(given.key, given.trigger, given.identity)
+  const name: RunName = { tenant: given.tenant, agent: given.agent, key }
+  const print = fingerprint(given.trigger, given.identity)
+  const kept: Kept = { print, trigger: given.trigger, via: checkChain(given.via ?? []) }
+  const where = triggerWhere(name, fingerprint(print))
+  const { windowMs, stepWindowMs, leaseMs } = options.terms
+  const first = await desk.ibid.once(where, () => kept, {
+    window: Math.max(stepWindowMs, windowMs),
+    lease: leaseMs,
+    wait: leaseMs * 2,
+    recovery: 'retry',
+  })
+  return await startKept(desk, { ...name, tenant: first.receipt.tenant }, first.value, options)
+}
+
+/** As `start`, for a trigger that was written down: also how a run is taken up by another worker. */
+export async function startKept<T>(
+  desk: Desk,
+  name: RunName & { readonly tenant: string },
+  { print, trigger, via }: Kept,
+  { terms, body, notBeforeMs, onStoreTime }: StartOptions<T>,
+): Promise<Started<T>> {
+  const where = runWhere(name)
+  const { agent, key } = name
+  const once = (waitMs: number): ReturnType<typeof desk.ibid.once<T>> =>
+    desk.ibid.once<T>(
+      { ...where, payload: print },
+      async (attempt) => {
+        const storeMs = attempt.epoch / 1_000
+        onStoreTime?.(storeMs)
+        if (notBeforeMs !== undefined && storeMs < notBeforeMs) {
+          // A little is waited out under the lease, so that nobody else has to watch over it; much is not ours yet.
+          const earlyMs = notBeforeMs - storeMs
+          if (earlyMs > terms.leaseMs) throw tooEarly(earlyMs)
+          await pause(desk.timers, earlyMs, attempt.signal)
+        }
+        return await work(desk, attempt, { agent, key, trigger, via, terms, body })
+      },
+      {
+        window: terms.windowMs,
+        lease: terms.leaseMs,
+        timeout: terms.timeoutMs,
+        maxAttempts: terms.maxAttempts,
+        recovery: 'retry',
+        wait: waitMs,
+      },
+    )
+  const idOf = (receipt: ReceiptView): string => runIdOf(name, receipt.createdAt)
+  let wasActive = false
+  try {
+    const done = await once(0).catch(async (error: unknown) => {
+      if (!isInFlight(error, where)) throw error
+      if (terms.duplicate !== 'join') throw error
+      wasActive = true
+      return await once(terms.waitMs)
+    })
+    if (done.replayed && terms.duplicate === 'tell') throw alreadyRun(idOf(done.receipt), done.receipt)
+    return {
+      value: done.value,
+      runId: idOf(done.receipt),
+      joined: wasActive && done.replayed,
+      replayed: done.replayed,
+    }
+  } catch (error) {
+    if (!isInFlight(error, where)) throw error
+    const receipt = error.receipt as ReceiptView
+    throw active(idOf(receipt), receipt, error.retryAfterMs ?? terms.leaseMs)
+  }
+}
+
+/** A worker whose clock is ahead of the store's. */
+function tooEarly(byMs: number): NotExecuted {
+  return new NotExecuted(`by the store's clock it is ${Math.ceil(byMs)} ms too early; nothing ran`, {
+    code: 'TOO_EARLY',
+    retryAfterMs: Math.max(1, Math.ceil(byMs)),
+  })
+}
+
+export function isTooEarly(error: unknown): error is IbidError {
+  return error instanceof IbidError && error.code === 'TOO_EARLY'
+}

@@ -1,0 +1,161 @@
+/**
+ * Steps. Each has a place in its run: the number of its turn among the steps of the same parent, so that a resumed run
+ * finds what its first attempt did there. The name and the input are the payload: others at the same place are a run
+ * that went another way, which is reported and not executed. Steps of one parent may run at the same time; they get
+ * their places when they are called.
+ */
+import { type Duration, toMs } from '../../core/duration.js'
+import { invalidIntent } from '../../core/errors.js'
+import type { Attempt, Policy } from '../../core/policy.js'
+import type { ActiveRun, StepRecord } from './active-run.js'
+import { type Caller, type CallOptions, callTool, type Observed } from './call.js'
+import type { Link } from './chain.js'
+import { stepKey, stepWhere } from './names.js'
+import { diverged, isReused } from './refusals.js'
+import { stepPolicy, type StepOptions } from './terms.js'
+import { pause } from './timers.js'
+
+/** What a run can do, and so can each of its steps. */
+export interface Steps {
+  /** Runs `fn` once at this place of the run; a resumed run gets its recorded result. */
+  step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>): Promise<T>
+  /** A tool call through a broker, which knows what its arguments mean; the observation is recorded. */
+  call<O extends Observed>(broker: Caller<O>, tool: string, args: unknown, options?: CallOptions): Promise<O>
+  /** A pause that a resumed run does not begin anew. */
+  sleep(duration: Duration): Promise<void>
+  sleepUntil(instant: Date | number): Promise<void>
+  /** Aborts when the run is cancelled or its lease is lost; in a step, also when the step's is. */
+  readonly signal: AbortSignal
+  /** The keys that led here, this one last: hand it on with whatever this starts. */
+  readonly chain: readonly Link[]
+}
+
+export interface Step extends Steps {
+  /** Hand it to the downstream as its idempotency key. */
+  readonly key: string
+  /** 1 for the first try of this step. */
+  readonly number: number
+  /** Never goes backwards: a downstream can use it as a fencing token. */
+  readonly epoch: number
+}
+
+const LONGEST_NAME = 200
+
+export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps {
+  let turn = 0
+  const calls = new Map<string, number>()
+  const placeOf = (own: string): string => (parent === '' ? own : `${parent}.${own}`)
+  const nextPlace = (): string => placeOf(String(++turn))
+
+  /** The instant is written down by the first attempt, on the store's clock; then there is nothing left but to wait. */
+  async function rest(name: string, input: number, wakeAt: () => number): Promise<void> {
+    const policy = stepPolicy<StepRecord<number>>({}, 'retry', run.terms)
+    const wakeMs = await recorded(run, nextPlace(), name, input, wakeAt, policy)
+    for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
+      await pause(run.timers, leftMs, run.waiting)
+    }
+  }
+
+  return {
+    chain: within ? [...run.chain, { scope: within.scope, key: within.key }] : run.chain,
+    get signal() {
+      return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
+    },
+    // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
+    step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
+      const place =
+        options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
+      return perform(run, place, name, fn, options)
+    },
+    async call(broker, tool, args, options = {}) {
+      const ordinal = calls.get(tool) ?? 0
+      calls.set(tool, ordinal + 1)
+      run.signal.throwIfAborted()
+      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
+      const stepId = parent === '' ? 'run' : parent
+      return await callTool(run, broker, { tool, args, place, stepId, ordinal, options })
+    },
+    async sleep(duration) {
+      const ms = toMs(duration, 'sleep')
+      await rest('sleep', ms, () => run.storeNow() + ms)
+    },
+    async sleepUntil(instant) {
+      const ms = Number(instant)
+      if (!Number.isFinite(ms)) {
+        throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
+      }
+      await rest('sleepUntil', ms, () => ms)
+    },
+  }
+}
+
+async function perform<T>(
+  run: ActiveRun,
+  place: string,
+  name: string,
+  fn: (step: Step) => T | Promise<T>,
+  options: StepOptions<T>,
+): Promise<T> {
+  checkName(name)
+  if (typeof fn !== 'function') {
+    throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
+  }
+  const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
+  return recorded(run, place, name, options.input, (attempt) => fn(stepOf(run, place, attempt)), policy)
+}
+
+async function recorded<T>(
+  run: ActiveRun,
+  place: string,
+  name: string,
+  input: unknown,
+  effect: (attempt: Attempt) => T | Promise<T>,
+  policy: Policy<StepRecord<T>>,
+): Promise<T> {
+  run.signal.throwIfAborted()
+  const { tenant, scope, key } = stepWhere(run.tenant, run.runId, place)
+  const payload = input === undefined ? { name } : { name, input }
+  const record = async (attempt: Attempt): Promise<StepRecord<T>> => ({ name, value: await effect(attempt) })
+  try {
+    const done = await run.ibid.once({ tenant, scope, key, payload }, record, policy)
+    return done.value.value
+  } catch (error) {
+    if (!isReused(error, { scope, key })) throw error
+    const found = await run.ibid.get({ tenant, scope, key })
+    throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
+  }
+}
+
+function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
+  const steps = stepsOf(run, place, attempt)
+  return Object.assign(steps, {
+    key: stepKey(run.runId, attempt),
+    number: attempt.number,
+    epoch: attempt.epoch,
+  })
+}
+
+/** A status check speaks of the step's value and knows it by the key for the downstream; what is kept is the record. */
+function checkOf<T>(
+  run: ActiveRun,
+  name: string,
+  recovery: StepOptions<T>['recovery'],
+): Policy<StepRecord<T>>['recovery'] {
+  if (typeof recovery !== 'object' || recovery === null) return recovery
+  const { check } = recovery
+  return {
+    async check({ tenant, scope, key, number, epoch, createdAt, signal }) {
+      const seen = { tenant, scope, key: stepKey(run.runId, { key }), number, epoch, createdAt, signal }
+      const answer = await check(seen)
+      return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
+    },
+  }
+}
+
+function checkName(name: unknown): void {
+  if (typeof name === 'string' && name.length >= 1 && name.length <= LONGEST_NAME) return
+  throw invalidIntent(
+    'a step has no name, or a very long one',
+    `name each step in 1 to ${LONGEST_NAME} characters`,
+  )
+}

@@ -1,0 +1,91 @@
+/** How runs and steps are kept: the choices of a program, read once, with the bounds that follow from each other. */
+import { type Duration, toMs } from '../../core/duration.js'
+import { invalidIntent } from '../../core/errors.js'
+import { type Policy, readPolicy } from '../../core/policy.js'
+
+/**
+ * What a second trigger gets. `join`: the outcome, for which it waits while the run is active. `cached`: the outcome of
+ * a run that has ended; of an active one, only word that it is active. `tell`: word that there is one, and its id.
+ */
+export type Duplicate = 'join' | 'cached' | 'tell'
+
+export interface RunPolicy {
+  /** How long an ended run answers its trigger's duplicates. Default 24 h. */
+  readonly window?: Duration
+  /** How long a worker may go silent before others take its runs over. Default 30 s. */
+  readonly lease?: Duration
+  /** How long one worker may spend on a run; after that another attempt goes on. Default 1 h. */
+  readonly timeout?: Duration
+  /** How long a duplicate waits for an active run. Default 1 min. */
+  readonly wait?: Duration
+  /** Workers that may take the run up, the first included, before a person is asked. Default 5. */
+  readonly maxAttempts?: number
+  /** Default `join`. */
+  readonly duplicate?: Duplicate
+}
+
+export interface RunTerms {
+  readonly windowMs: number
+  readonly leaseMs: number
+  readonly timeoutMs: number
+  readonly waitMs: number
+  readonly maxAttempts: number
+  readonly duplicate: Duplicate
+  /** No step of a run that may still be resumed is ever forgotten. */
+  readonly stepWindowMs: number
+}
+
+const DEFAULTS = { window: '24h', lease: '30s', timeout: '1h', wait: '1m', maxAttempts: 5 } as const
+const LONGEST_MS = 100 * 365 * 86_400_000
+
+export function readTerms(...policies: readonly (RunPolicy | undefined)[]): RunTerms {
+  const { duplicate = 'join', ...given }: RunPolicy = Object.assign({}, ...policies) as RunPolicy
+  if (duplicate !== 'join' && duplicate !== 'cached' && duplicate !== 'tell') {
+    throw invalidIntent(
+      `policy.duplicate is ${JSON.stringify(duplicate)}`,
+      "use 'join', 'cached' or 'tell' for what a second trigger gets",
+    )
+  }
+  const { windowMs, leaseMs, timeoutMs, waitMs, maxAttempts } = readPolicy({ ...DEFAULTS, ...given })
+  // Each attempt may take its whole time, and an orphan waits a window at most before it is held.
+  const longestMs = maxAttempts * (timeoutMs + leaseMs + windowMs) + windowMs
+  return {
+    windowMs,
+    leaseMs,
+    timeoutMs,
+    waitMs,
+    maxAttempts,
+    duplicate,
+    stepWindowMs: Math.min(longestMs, LONGEST_MS),
+  }
+}
+
+export interface StepOptions<T = unknown> {
+  /** What the step works on: another input at the same place of a resumed run is reported, not executed. */
+  readonly input?: unknown
+  /** A name for the place of the step, where the order of steps is not the same every time. */
+  readonly place?: string
+  /** What happens to a step whose worker died in the middle of it. Default `hold`. */
+  readonly recovery?: Policy<T>['recovery']
+  readonly lease?: Duration
+  readonly timeout?: Duration
+  readonly maxAttempts?: number
+}
+
+/** The policy of a step's receipt. A resumed run waits for as long as a step of its dead worker can look alive. */
+export function stepPolicy<T>(
+  options: Omit<StepOptions, 'recovery'>,
+  recovery: Policy<T>['recovery'],
+  run: RunTerms,
+): Policy<T> {
+  const leaseMs = options.lease === undefined ? run.leaseMs : toMs(options.lease, 'step.lease')
+  const timeoutMs = options.timeout === undefined ? leaseMs * 10 : toMs(options.timeout, 'step.timeout')
+  return {
+    window: run.stepWindowMs,
+    lease: leaseMs,
+    timeout: timeoutMs,
+    wait: timeoutMs + leaseMs,
+    ...(recovery === undefined ? {} : { recovery }),
+    ...(options.maxAttempts === undefined ? {} : { maxAttempts: options.maxAttempts }),
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Ticks: runs that a schedule triggers. The key is the instant by the schedule, not the moment in which a worker wakes
+ * up, so that workers with different clocks mean the same tick. A worker that is ahead of the store's clock finds out
+ * when it wins, waits or gives the tick back, and sets its own idea of the time right: no tick runs before its time.
+ */
+import { type Duration, toMs } from '../../core/duration.js'
+import { IbidError, invalidIntent } from '../../core/errors.js'
+import { deriveKey } from '../../key/index.js'
+import type { Desk } from './desk.js'
+import { checkAgent } from './names.js'
+import type { Body, Run } from './run.js'
+import { createSchedule, type Schedule } from './schedule.js'
+import { isTooEarly, start } from './start.js'
+import { readTerms, type RunPolicy, type RunTerms } from './terms.js'
+import type { WallClock } from './wall-clock.js'
+
+/** What happens to ticks that no worker was awake for: nothing, the last of them runs, or all of them do. */
+export type CatchUp = 'none' | 'last' | 'all'
+
+export interface TickOptions {
+  readonly name: string
+  /** Five or six fields, as croner reads them. */
+  readonly cron: string
+  /** An IANA time zone. */
+  readonly timeZone: string
+  readonly tenant?: string | undefined
+  /** Default `last`. */
+  readonly catchUp?: CatchUp
+  /** How late a tick may be and still not count as missed. Default 1 min. */
+  readonly grace?: Duration
+  /** How long a tick is remembered, and, an hour less, how far back ticks are caught up. Default 25 h. */
+  readonly keep?: Duration
+  /** How often the clock on the wall is looked at while nothing is due: it may have been set. Default 1 min. */
+  readonly checkEvery?: Duration
+  readonly policy?: RunPolicy
+}
+
+export interface Tick {
+  readonly name: string
+  /** The instant by the schedule. */
+  readonly at: Date
+}
+
+export interface Ticker {
+  readonly name: string
+  /** When this worker will next wake up for it. */
+  next(): Date | undefined
+  stop(): void
+}
+
+const HOUR_MS = 3_600_000
+const MOST_AT_ONCE = 10_000
+
+export async function startTicker<T>(
+  desk: Desk,
+  clock: WallClock,
+  options: TickOptions,
+  fn: (run: Run, tick: Tick) => T | Promise<T>,
+): Promise<Ticker> {
+  const { name, tenant, catchUp = 'last' } = options
+  const agent = `cron.${name}`
+  checkAgent(agent)
+  if (catchUp !== 'none' && catchUp !== 'last' && catchUp !== 'all') {
+    throw invalidIntent(`catchUp is ${JSON.stringify(catchUp)}`, "use 'none', 'last' or 'all'")
+  }
+  const keepMs = toMs(options.keep ?? '25h', 'keep')
+  const graceMs = toMs(options.grace ?? '1m', 'grace')
+  const checkMs = toMs(options.checkEvery ?? '1m', 'checkEvery')
+  const schedule = await createSchedule(options.cron, options.timeZone)
+  const terms: RunTerms = { ...readTerms(options.policy, { window: keepMs }), duplicate: 'cached' }
+  const body: Body<T> = (run) => fn(run, { name, at: new Date(run.key) })
+  desk.agents.set(agent, { body, terms })
+  const sinceMs = await firstSeen(desk, clock, options)
+
+  let doneMs = Math.max(sinceMs, clock.now() - (catchUp === 'none' ? graceMs : keepMs - HOUR_MS))
+  let disarm: (() => void) | undefined
+  let stopped = false
+
+  async function fire(atMs: number): Promise<void> {
+    if (stopped) return
+    const at = new Date(atMs).toISOString()
+    const given = { tenant, agent, key: at, trigger: { name, at } }
+    try {
+      await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking() })
+    } catch (error) {
+      if (isTooEarly(error)) {
+        // By now the clock has been set right: from there on it is due like any other.
+        doneMs = Math.min(doneMs, clock.now())
+        rearm()
+        return
+      }
+      // A run that is active elsewhere, or failed, has had its tick; what could not even start is tried again.
+      const again =
+        error instanceof IbidError && AGAIN.has(error.code) && clock.now() - atMs < keepMs - HOUR_MS
+      if (again) desk.timers.after(error.retryAfterMs ?? 1_000, () => void fire(atMs), 'background')
+    }
+  }
+
+  function turn(): void {
+    if (stopped) return
+    const nowMs = clock.now()
+    for (const atMs of chosen(schedule, doneMs, nowMs, catchUp, graceMs)) void fire(atMs)
+    doneMs = Math.max(doneMs, nowMs)
+    rearm()
+  }
+
+  function rearm(): void {
+    disarm?.()
+    if (stopped) return
+    const nowMs = clock.now()
+    const nextMs = schedule.next(doneMs)
+    const waitMs = nextMs === undefined ? checkMs : Math.min(nextMs - nowMs, checkMs)
+    disarm = desk.timers.after(Math.max(waitMs, 1), turn, 'background')
+  }
+
+  turn()
+  return {
+    name,
+    next() {
+      const nextMs = schedule.next(doneMs)
+      return stopped || nextMs === undefined ? undefined : new Date(nextMs)
+    },
+    stop() {
+      stopped = true
+      disarm?.()
+    },
+  }
+}
+
+const AGAIN = new Set(['STORE_UNAVAILABLE', 'ADMISSION_REJECTED'])
+
+/** The instants after `doneMs` that are due by `nowMs`, as far as they still matter. */
+function chosen(
+  schedule: Schedule,
+  doneMs: number,
+  nowMs: number,
+  catchUp: CatchUp,
+  graceMs: number,
+): readonly number[] {
+  const due: number[] = []
+  for (let atMs = schedule.next(doneMs); atMs !== undefined && atMs <= nowMs; atMs = schedule.next(atMs)) {
+    due.push(atMs)
+    if (due.length > MOST_AT_ONCE) due.shift()
+  }
+  if (catchUp === 'all') return due
+  const last = due.slice(-1)
+  return catchUp === 'last' ? last : due.filter((atMs) => nowMs - atMs <= graceMs)
+}
+
+/** When this very schedule was first set up: nothing before that was ever missed. */
+async function firstSeen(
+  desk: Desk,
+  clock: WallClock,
+  { name, tenant, cron, timeZone }: TickOptions,
+): Promise<number> {
+  const learn = clock.asking()
+  const key = `${name}:${deriveKey({ tenant: tenant ?? 'default', layer: 'cron' }, { cron, timeZone })}`
+  const first = await desk.ibid.once(
+    { tenant, scope: 'cron', key },
+    (attempt) => {
+      learn(attempt.epoch / 1_000)
+      return attempt.epoch / 1_000
+    },
+    { window: '3650d', recovery: 'retry' },
+  )
+  return first.value
+}

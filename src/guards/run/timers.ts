@@ -1,0 +1,36 @@
+/** Elapsed time, and waiting that can be cut short. Tests and simulations put virtual timers in its place. */
+import { performance } from 'node:perf_hooks'
+import type { IbidOptions } from '../../ibid.js'
+
+export type Timers = NonNullable<IbidOptions['timers']>
+
+/** What setTimeout can count to; longer waits are made of several. */
+const LONGEST_MS = 2_000_000_000
+
+export const realTimers: Timers = {
+  elapsedMs: () => performance.now(),
+  after(ms, fn, background) {
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_MS))
+    if (background) timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Rejects with the signal's reason when it aborts first. */
+export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason as Error)
+      return
+    }
+    const disarm = timers.after(Math.min(ms, LONGEST_MS), () => {
+      signal.removeEventListener('abort', cut)
+      resolve()
+    })
+    function cut(): void {
+      disarm()
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', cut, { once: true })
+  })
+}
