@@ -84,7 +84,7 @@ export function Frame({
           ))}
         </nav>
         <div className="session">
-          <span className={`live ${decisions.state}`} role="status">
+          <span className={`stream ${decisions.state}`} role="status">
             {LIVE[decisions.state]}
           </span>
           {me.tenant === '*' ? (
