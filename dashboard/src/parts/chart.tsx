@@ -81,7 +81,7 @@ function dataOf(at: readonly number[], lines: readonly Line[], stacked: boolean)
 }
 
 function sizeOf(target: HTMLElement): { width: number; height: number } {
-  return { width: Math.max(target.clientWidth, 200), height: innerWidth >= 1_600 ? 260 : 180 }
+  return { width: Math.max(target.clientWidth, 200), height: innerWidth >= 1_600 ? 240 : 150 }
 }
 
 function optionsOf(target: HTMLElement, [lines, stacked, range]: Shape): uPlot.Options {
@@ -99,9 +99,9 @@ function optionsOf(target: HTMLElement, [lines, stacked, range]: Shape): uPlot.O
     ...sizeOf(target),
     padding: [8, 8, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { x: { time: true }, y: { range: range ? () => [range[0], range[1]] : fromZero } },
+    scales: { x: { time: true, range: withRoom }, y: { range: range ? () => [range[0], range[1]] : fromZero } },
     axes: [
-      { ...axis, values: (_, splits) => splits.map(hourAndMinute) },
+      { ...axis, size: 32, values: (_, splits) => splits.map(hourAndMinute) },
       { ...axis, size: 52, values: (_, splits) => splits.map((value) => `${short(value)}${order[0]?.[2] ?? ''}`) },
     ],
     series: [
@@ -120,6 +120,12 @@ function optionsOf(target: HTMLElement, [lines, stacked, range]: Shape): uPlot.O
       })),
     ],
   }
+}
+
+/** Half a step at either end: a bar stands in the middle of its step. */
+function withRoom(self: uPlot, min: number, max: number): [number, number] {
+  const half = (max - min) / Math.max(1, (self.data[0].length - 1) * 2)
+  return [min - half, max + half]
 }
 
 function fromZero(_: uPlot, __: number, max: number): [number, number] {

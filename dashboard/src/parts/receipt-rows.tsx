@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { linkToReceipt } from '../place.js'
 import type { ReceiptView } from '../shapes.js'
-import { ago, dateTime } from '../wording.js'
+import { dateTime, span } from '../wording.js'
 import { StateBadge } from './state-badge.js'
 
 export function ReceiptRows({
@@ -30,7 +30,7 @@ export function ReceiptRows({
             {tell?.(receipt) ?? `attempt ${receipt.attempt} of ${receipt.maxAttempts}`}
             <br />
             <time dateTime={new Date(receipt.at).toISOString()} title={dateTime(receipt.at)}>
-              {ago(receipt.at, nowMs)}
+              for {span(nowMs - receipt.at)}
             </time>
           </span>
         </li>

@@ -68,9 +68,6 @@ function HeldOne({
   const [choice, choose] = useState<Choice>()
   const known = useLoaded<History>(api, pathTo('/v1/receipt/history', { tenant, scope, key })).value?.events
   const held = known?.findLast(({ event }) => event === 'held' || event === 'swept')
-  const retries = (known ?? [])
-    .filter(({ event, at }) => at >= receipt.at && ['in_flight', 'dedup_hit', 'conflict'].includes(event))
-    .reduce((all, { count }) => all + count, 0)
   return (
     <article className="card held" aria-label={`${scope} ${key}`}>
       <h2>
@@ -90,12 +87,6 @@ function HeldOne({
           {held?.why === undefined ? 'the attempt ended without a word' : <q>{held.why}</q>}
           {held?.by !== undefined && <> (by {held.by})</>}
         </dd>
-        {retries > 0 && (
-          <>
-            <dt>Turned away since</dt>
-            <dd>{retries}</dd>
-          </>
-        )}
         <dt>Recovery</dt>
         <dd>{RECOVERY_MEANS[receipt.recovery]}</dd>
       </dl>

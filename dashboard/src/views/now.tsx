@@ -88,7 +88,6 @@ export function NowView({ api, tenant, decisions }: Sight) {
           />
         </div>
       )}
-      {stats && layers.length > 0 && <LayerTable totals={stats.totals} />}
       <div className="tools">
         <h2>Decisions as they come in</h2>
         <button
@@ -119,6 +118,7 @@ export function NowView({ api, tenant, decisions }: Sight) {
           empty="Nothing unusual."
         />
       </div>
+      {stats && layers.length > 0 && <LayerTable totals={stats.totals} />}
     </>
   )
 }

@@ -55,11 +55,13 @@ export function ReceiptStory({ api, me, decisions, place }: Sight) {
             ) : (
               <p className="note">This key may look, but not resolve. A key with the right resolve may.</p>
             ))}
-          {timeline.value && (
-            <Chain receipts={timeline.value.receipts} here={{ tenant, scope, key }} nowMs={api.now()} />
-          )}
         </div>
-        {timeline.value && <Story events={timeline.value.events} scope={scope} />}
+        {timeline.value && (
+          <div>
+            <Chain receipts={timeline.value.receipts} here={{ tenant, scope, key }} nowMs={api.now()} />
+            <Story events={timeline.value.events} scope={scope} />
+          </div>
+        )}
       </div>
     </>
   )
@@ -85,7 +87,7 @@ function Facts({ receipt, nowMs }: { readonly receipt: Detail; readonly nowMs: n
         <dd>{keptUntil(receipt, until, nowMs)}</dd>
         <dt>First claimed</dt>
         <dd>{dateTime(receipt.createdAt)}</dd>
-        <dt>Payload</dt>
+        <dt>Fingerprint</dt>
         <dd>
           <code className="long">{receipt.fingerprint}</code>
         </dd>
