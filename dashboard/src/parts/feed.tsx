@@ -14,12 +14,9 @@ export function Feed({
   readonly decisions: readonly Decision[]
   readonly empty: string
 }) {
-  const count = decisions.reduce((all, { event }) => all + event.count, 0)
   return (
     <section className="card feed" aria-label={title}>
-      <h3>
-        {title} <span className="quiet">{number(count)}</span>
-      </h3>
+      <h3>{title}</h3>
       <p className="quiet">{about}</p>
       {decisions.length === 0 ? (
         <p className="empty">{empty}</p>

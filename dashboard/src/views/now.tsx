@@ -57,15 +57,15 @@ export function NowView({ api, tenant, decisions }: Sight) {
             </label>
           ))}
         </fieldset>
-        <label className="inline">
-          Layer
-          <select value={layer} onChange={(event) => setLayer(event.target.value)}>
+        <div className="inline">
+          <label htmlFor="layer">Layer</label>
+          <select id="layer" value={layer} onChange={(event) => setLayer(event.target.value)}>
             <option value="">every layer</option>
             {layers.map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
-        </label>
+        </div>
       </div>
       {chart && counts && (
         <div className="pair">

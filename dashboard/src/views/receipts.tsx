@@ -53,9 +53,9 @@ function SearchForm({
       {isForEvery && <Field name="tenant" label="Tenant" value={asked['tenant']} hint="every one" />}
       <Field name="scope" label="Scope" value={asked['scope']} hint="tool:issue_refund" />
       <Field name="q" label="Key, or a part of it" value={asked['q']} hint="wf_81:step_3" />
-      <label>
-        State
-        <select name="state" defaultValue={asked['state']}>
+      <div>
+        <label htmlFor="state">State</label>
+        <select id="state" name="state" defaultValue={asked['state']}>
           <option value="">every state</option>
           {Object.entries(STATE_WORDS).map(([state, word]) => (
             <option key={state} value={state}>
@@ -63,7 +63,7 @@ function SearchForm({
             </option>
           ))}
         </select>
-      </label>
+      </div>
       <Field name="since" label="In its state since" value={asked['since']} type="datetime-local" />
       <Field name="until" label="In its state before" value={asked['until']} type="datetime-local" />
       <div className="buttons">
