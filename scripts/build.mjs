@@ -16,8 +16,7 @@ function run(...command) {
   return spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' }).status ?? 1
 }
 
-const status =
-  run(tsc, '-p', 'tsconfig.build.json') || run(vite, 'build', 'dashboard', '--logLevel', 'warn')
+const status = run(tsc, '-p', 'tsconfig.build.json') || run(vite, 'build', 'dashboard', '--logLevel', 'warn')
 if (existsSync(join(root, 'dist'))) {
   for (const file of readdirSync(join(root, 'dist'), { recursive: true })) {
     // The page has a build of its own.

@@ -35,11 +35,15 @@ const minutes = Number(process.argv[2] ?? 0)
 
 /** A second or so of it: new keys, and old ones again. */
 async function traffic(call) {
-  const scope = ['hook:stripe', 'tool:issue_refund', 'queue:mail', 'http:POST /refunds'][Math.floor(Math.random() * 4)]
+  const scope = ['hook:stripe', 'tool:issue_refund', 'queue:mail', 'http:POST /refunds'][
+    Math.floor(Math.random() * 4)
+  ]
   const key = `job_${Math.floor(Math.random() * 1_000_000)}`
   const claim = await call('/v1/claims', { scope, key, payload: { key } })
-  if (claim.body.token) await call('/v1/claims/settle', { scope, key, token: claim.body.token, value: { ok: true } })
-  for (let again = Math.floor(Math.random() * 3); again > 0; again--) await call('/v1/claims', { scope, key, payload: { key } })
+  if (claim.body.token)
+    await call('/v1/claims/settle', { scope, key, token: claim.body.token, value: { ok: true } })
+  for (let again = Math.floor(Math.random() * 3); again > 0; again--)
+    await call('/v1/claims', { scope, key, payload: { key } })
   await sleep(Math.random() * 1_500)
 }
 
@@ -62,7 +66,7 @@ try {
     return { status: response.status, body: await response.json() }
   }
   await playDay(call)
-  for (const end = Date.now() + minutes * 60_000; Date.now() < end; ) await traffic(call)
+  for (const end = Date.now() + minutes * 60_000; Date.now() < end;) await traffic(call)
   // Duplicates are recorded every second.
   await sleep(1_500)
   for (const { name, at, width, height, dark = false, press } of PICTURES) {

@@ -11,7 +11,8 @@ export interface Problem {
 }
 
 export type Said<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: Problem }
 
 export interface Api {
   get<T>(path: string): Promise<Said<T>>

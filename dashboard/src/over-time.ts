@@ -19,8 +19,8 @@ export function overTime(
   layer: string,
 ): OverTime {
   const first = Math.floor(nowMs / stepMs) - length + 1
-  const originals = new Array<number>(length).fill(0)
-  const duplicates = new Array<number>(length).fill(0)
+  const originals = Array.from({ length }, () => 0)
+  const duplicates = Array.from({ length }, () => 0)
   for (const step of steps) {
     const at = Math.floor(step.at / stepMs) - first
     if (at < 0 || at >= length) continue

@@ -32,7 +32,10 @@ test('a wrong key is refused with what to do, a good one is kept in this tab alo
   await field.fill(` ${key} `)
   await field.press('Enter')
   await tab.getByText('tenant door').waitFor()
-  expect(await tab.evaluate(() => [sessionStorage.getItem('ibid.key'), localStorage.length])).toEqual([key, 0])
+  expect(await tab.evaluate(() => [sessionStorage.getItem('ibid.key'), localStorage.length])).toEqual([
+    key,
+    0,
+  ])
   expect(await tab.context().cookies()).toEqual([])
   await tab.reload()
   await tab.getByText('tenant door').waitFor()

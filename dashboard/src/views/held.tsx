@@ -21,8 +21,8 @@ export function HeldView({ api, me, tenant, decisions }: Sight) {
     <>
       <h1>Held</h1>
       <p className="quiet">
-        Nobody knows whether these happened, so nothing runs under their keys until a person says what happened.
-        They never expire by themselves.
+        Nobody knows whether these happened, so nothing runs under their keys until a person says what
+        happened. They never expire by themselves.
       </p>
       {problem && <ProblemNote problem={problem} />}
       <div role="status">
@@ -31,7 +31,9 @@ export function HeldView({ api, me, tenant, decisions }: Sight) {
             <a href={linkToReceipt(done)}>{done.key}</a> is resolved, and who and why are on record.
           </p>
         )}
-        {receipts?.length === 0 && <p className="note good">Nothing is held. Nobody has to decide anything.</p>}
+        {receipts?.length === 0 && (
+          <p className="note good">Nothing is held. Nobody has to decide anything.</p>
+        )}
         {!value && !problem && <p>Looking…</p>}
       </div>
       {receipts?.map((receipt) => (
@@ -79,8 +81,8 @@ function HeldOne({
       <dl className="facts">
         <dt>Held</dt>
         <dd>
-          <span title={dateTime(receipt.at)}>{ago(receipt.at, api.now())}</span>, in attempt {receipt.attempt} of{' '}
-          {receipt.maxAttempts}
+          <span title={dateTime(receipt.at)}>{ago(receipt.at, api.now())}</span>, in attempt {receipt.attempt}{' '}
+          of {receipt.maxAttempts}
         </dd>
         <dt>What is known</dt>
         <dd>

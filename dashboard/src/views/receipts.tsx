@@ -92,7 +92,14 @@ function Field({
   return (
     <label>
       {label}
-      <input name={name} type={type} defaultValue={value} placeholder={hint} autoComplete="off" spellCheck={false} />
+      <input
+        name={name}
+        type={type}
+        defaultValue={value}
+        placeholder={hint}
+        autoComplete="off"
+        spellCheck={false}
+      />
     </label>
   )
 }

@@ -37,7 +37,9 @@ export function SignIn({
       <h1>
         ibid<span aria-hidden="true">.</span>
       </h1>
-      <p>Do it once; after that, ibid. This page shows what was done, what was not done again, and what waits.</p>
+      <p>
+        Do it once; after that, ibid. This page shows what was done, what was not done again, and what waits.
+      </p>
       <form
         className="card stack"
         onSubmit={(event) => {

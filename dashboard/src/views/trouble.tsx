@@ -41,8 +41,8 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
           )}
         </div>
         <p className="quiet">
-          Running, but with a lapsed lease: nobody is at work on them any more. The next claim or the next sweep
-          (every minute) decides by their recovery.
+          Running, but with a lapsed lease: nobody is at work on them any more. The next claim or the next
+          sweep (every minute) decides by their recovery.
         </p>
         <div role="status">
           {swept?.ok && (
@@ -69,15 +69,19 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
       <section className="card" aria-labelledby="conflicts">
         <h2 id="conflicts">Conflicts</h2>
         <p className="quiet">
-          A key that came again with another payload. It was refused and nothing ran. Either a caller uses one key
-          for two things, or a field that changes with every try is part of the payload: leave it out with{' '}
+          A key that came again with another payload. It was refused and nothing ran. Either a caller uses one
+          key for two things, or a field that changes with every try is part of the payload: leave it out with{' '}
           <code>identity</code>.
         </p>
-        <Events decisions={of(['conflict'])} nowMs={nowMs} empty="No key was used for something else lately." />
+        <Events
+          decisions={of(['conflict'])}
+          nowMs={nowMs}
+          empty="No key was used for something else lately."
+        />
         <p className="quiet">
           Payloads are not stored, only their fingerprints, so the fields that differ cannot be shown here;{' '}
-          <code>ibid scan</code> finds them in recorded calls. This list is of what this server remembers, about
-          the last thousand decisions.
+          <code>ibid scan</code> finds them in recorded calls. This list is of what this server remembers,
+          about the last thousand decisions.
         </p>
       </section>
     </>
