@@ -7,7 +7,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Everything that people write and git keeps. */
 export function houseFiles(): string[] {
-  const folders = ['src', 'test', 'scripts', 'examples', 'bench', 'docs', '.ci']
+  const folders = ['src', 'dashboard', 'test', 'scripts', 'examples', 'bench', 'docs', '.ci']
   const top = readdirSync(root).filter((name) => !name.endsWith('.db') && statSync(join(root, name)).isFile())
   return [...top, ...folders.flatMap(filesUnder)]
 }

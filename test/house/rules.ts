@@ -18,8 +18,8 @@ export interface Rule {
 const MOST_LINES = 300
 const MOST_COLUMNS = 120
 
-const isSource = (path: string): boolean => /^src\/.*\.ts$/.test(path)
-const isCode = (path: string): boolean => /\.(ts|mjs|js)$/.test(path)
+const isSource = (path: string): boolean => /^(src|dashboard)\/.*\.tsx?$/.test(path)
+const isCode = (path: string): boolean => /\.(tsx?|mjs|js|css)$/.test(path)
 const isPage = (path: string): boolean => path.endsWith('.md')
 /** The rules themselves name what they forbid. */
 const isRule = (path: string): boolean => path === 'test/house/rules.ts'
@@ -73,7 +73,9 @@ export const RULES: readonly Rule[] = [
     name: 'a file is named after the one thing it explains',
     looksAt: isCode,
     find: (path) =>
-      /(^|\/)(utils?|helpers?|common|types|misc|shared)(\/|\.(ts|mjs|js)$)/.test(path) ? ['a bucket'] : [],
+      /(^|\/)(utils?|helpers?|common|types|misc|shared)(\/|\.(tsx?|mjs|js|css)$)/.test(path)
+        ? ['a bucket']
+        : [],
     breach: { path: 'src/core/utils.ts', text: '' },
   },
   {

@@ -1,0 +1,150 @@
+/**
+ * Capacity against plan: how many receipts there are and how fast they come, beside what somebody planned for. The server
+ * knows no plan and no count, so the plan is entered here, and receipts are counted by reading them, up to a limit.
+ */
+import { useState } from 'react'
+import { type Api, pathTo, type Problem } from '../api.js'
+import { keepPlan, loadPlan, type Plan, recordsOf } from '../plan.js'
+import type { Page, Stats, Steps } from '../shapes.js'
+import { number, share } from '../wording.js'
+import { ProblemNote } from './problem-note.js'
+
+const MOST_PAGES = 20
+
+export function Capacity({
+  api,
+  stats,
+  tenant,
+}: {
+  readonly api: Api
+  readonly stats: Stats
+  readonly tenant: string
+}) {
+  const [plan, setPlan] = useState(loadPlan)
+  const [counted, setCounted] = useState<{ readonly receipts: number; readonly isAll: boolean }>()
+  const [problem, setProblem] = useState<Problem>()
+  const [isCounting, setCounting] = useState(false)
+  const planned = recordsOf(plan)
+  const peak = peakOf(stats.recent)
+  const change = (name: keyof Plan, text: string): void => {
+    const value = Number(text)
+    if (text === '' || !Number.isFinite(value) || value < 0) return
+    const next = { ...plan, [name]: value }
+    keepPlan(next)
+    setPlan(next)
+  }
+
+  async function count(): Promise<void> {
+    setCounting(true)
+    let receipts = 0
+    let cursor: string | undefined
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const said = await api.get<Page>(pathTo('/v1/receipts', { tenant, limit: '1000', cursor }))
+      setProblem(said.ok ? undefined : said.problem)
+      if (!said.ok) break
+      receipts += said.value.receipts.length
+      cursor = said.value.cursor
+      if (cursor === undefined) break
+    }
+    setCounted({ receipts, isAll: cursor === undefined })
+    setCounting(false)
+  }
+
+  return (
+    <section className="card" aria-labelledby="capacity">
+      <h2 id="capacity">Capacity against plan</h2>
+      <p className="quiet">
+        Live receipts = rate × window × margin, as <code>ibid plan</code> works it out. The plan is kept in
+        this browser.
+      </p>
+      <div className="search">
+        <PlanField name="perSecond" label="Originals per second" plan={plan} onChange={change} />
+        <PlanField name="windowSeconds" label="Window, in seconds" plan={plan} onChange={change} />
+        <PlanField name="margin" label="Margin (0.2 is 20 %)" plan={plan} onChange={change} />
+      </div>
+      <dl className="bars">
+        <Bar
+          name="Originals a second, busiest ten seconds of the last hour"
+          is={peak}
+          of={plan.perSecond}
+          words={`${number(peak)} of ${number(plan.perSecond)} planned`}
+        />
+        <Bar
+          name="Live receipts"
+          is={counted?.receipts ?? 0}
+          of={planned}
+          words={
+            counted === undefined
+              ? `not counted yet; ${number(planned)} planned`
+              : `${counted.isAll ? '' : 'more than '}${number(counted.receipts)} of ${number(planned)} planned`
+          }
+        />
+      </dl>
+      {problem && <ProblemNote problem={problem} />}
+      <button type="button" disabled={isCounting} onClick={() => void count()}>
+        {isCounting ? 'Counting…' : 'Count receipts'}
+      </button>
+    </section>
+  )
+}
+
+function PlanField({
+  name,
+  label,
+  plan,
+  onChange,
+}: {
+  readonly name: keyof Plan
+  readonly label: string
+  readonly plan: Plan
+  readonly onChange: (name: keyof Plan, text: string) => void
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type="number"
+        min={0}
+        step="any"
+        defaultValue={plan[name]}
+        onChange={(event) => onChange(name, event.target.value)}
+      />
+    </label>
+  )
+}
+
+function Bar({
+  name,
+  is,
+  of,
+  words,
+}: {
+  readonly name: string
+  readonly is: number
+  readonly of: number
+  readonly words: string
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <progress
+          aria-label={name}
+          max={Math.max(of, 1e-9)}
+          value={Math.min(is, of)}
+          className={is > of ? 'bad' : ''}
+        />
+        <span>
+          {words} ({share(is, of)})
+        </span>
+      </dd>
+    </div>
+  )
+}
+
+function peakOf({ stepMs, steps }: Steps): number {
+  const counts = steps.map(({ layers }) =>
+    Object.values(layers).reduce((all, { originals }) => all + originals, 0),
+  )
+  return (Math.max(0, ...counts) * 1_000) / stepMs
+}

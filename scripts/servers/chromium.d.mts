@@ -1,0 +1,2 @@
+/** Types of chromium.mjs. */
+export function ensureChromium(): Promise<string>
