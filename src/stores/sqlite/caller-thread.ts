@@ -10,9 +10,32 @@ export interface CallerThread extends Thread {
   learn(known: CatalogueCopy): void
 }
 
+const TURN_MS = 2
+
 export function callerThread(settings: DeskSettings): CallerThread {
   const desk = new Desk(settings)
   let due = false
+  let lastTurnMs = Number.NEGATIVE_INFINITY
+
+  function work(): void {
+    due = false
+    desk.work()
+  }
+
+  /**
+   * Calls that follow each other in microtasks alone would keep timers and sockets waiting for ever: now and then the loop
+   * gets its turn before the next one.
+   */
+  function soon(): void {
+    if (due) return
+    due = true
+    if (performance.now() - lastTurnMs < TURN_MS) return queueMicrotask(work)
+    setImmediate(() => {
+      lastTurnMs = performance.now()
+      work()
+    })
+  }
+
   return {
     kind: 'caller',
     call: (verb, input) =>
@@ -23,12 +46,7 @@ export function callerThread(settings: DeskSettings): CallerThread {
           done: (output) => resolve(output as never),
           failed: (failure) => reject(toError(failure)),
         })
-        if (due) return
-        due = true
-        queueMicrotask(() => {
-          due = false
-          desk.work()
-        })
+        soon()
       }),
     isUntidy: () => desk.isUntidy,
     learn: (known) => desk.learn(known),
