@@ -25,6 +25,9 @@ import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
 import type { Store, StoreReport } from './store.js'
 
+export type { Settlement } from './engine/remote.js'
+export type { Resolution } from './engine/resolve.js'
+
 export interface IbidOptions<Tx = unknown> {
   readonly store: Store<Tx>
   /** For programs with a single tenant. Without it every intent must name its own. */

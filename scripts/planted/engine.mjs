@@ -18,7 +18,7 @@ export const engine = [
     },
     {
       name: 'a claim whose answer was lost is treated as somebody else’s',
-      find: "if (found.token === claiming.first.token && found.state === 'pending') return regain(room, claiming, found)",
+      find: "if (isOurs && !claiming.brought && found.state === 'pending') return regain(room, claiming, found)",
       put: '',
     },
     {

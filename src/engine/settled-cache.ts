@@ -39,7 +39,7 @@ export interface SettledCache {
   put(receipt: Receipt, now: number): Settled
 }
 
-/** By tenant, scope and key, each as the caller has it: a text that was made for the question would have to be hashed. */
+/** By tenant, scope and key, each as the caller has it: a text made for the question would have to be hashed. */
 class Half {
   size = 0
   characters = 0

@@ -21,7 +21,7 @@ export function filesUnder(folder: string): string[] {
   }
   return names
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((path) => !/\/(results|node_modules)\//.test(path) && statSync(join(root, path)).isFile())
+    .filter((path) => !/\/(results|node_modules)\/|\.png$/.test(path) && statSync(join(root, path)).isFile())
     .sort()
 }
 

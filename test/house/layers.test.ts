@@ -91,6 +91,23 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
     mayNot: ['../../engine/b.js', '../../stores/sqlite/index.js', 'ibid'],
   },
   {
+    room: 'src/server/a.ts',
+    may: [
+      './b.js',
+      '../ibid.js',
+      '../core/b.js',
+      '../store.js',
+      '../guards/http/guard.js',
+      '../adapters/mcp.js',
+    ],
+    mayNot: ['../engine/b.js', '../stores/sqlite/index.js', '../cli/serve.js', 'ibid'],
+  },
+  {
+    room: 'src/server/routes/a.ts',
+    may: ['../b.js', '../../ibid.js', '../../core/b.js'],
+    mayNot: ['../../engine/b.js', '../../stores/sqlite/index.js', 'ibid'],
+  },
+  {
     room: 'src/ibid.ts',
     may: ['./core/b.js', './key/index.js', './store.js', './engine/b.js', './guards/http/index.js'],
     mayNot: ['./stores/memory/index.js', 'ibid/sqlite'],

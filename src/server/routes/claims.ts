@@ -5,7 +5,7 @@
 import { IbidError, Rejected } from '../../core/errors.js'
 import { toTagged } from '../../core/tagged.js'
 import type { ClaimPolicy, Intent } from '../../ibid.js'
-import type { Settlement } from '../../engine/remote.js'
+import type { Settlement } from '../../ibid.js'
 import { oneOrMany } from '../batch.js'
 import { type Fields, objectOf, textIfGiven, textOf } from '../fields.js'
 import { operation } from '../operation.js'

@@ -1,6 +1,6 @@
 /** What waits for a person: the held receipts, and what somebody says happened to them. Who and why go on record. */
 import { Rejected } from '../../core/errors.js'
-import type { Resolution } from '../../engine/resolve.js'
+import type { Resolution } from '../../ibid.js'
 import { oneOrMany } from '../batch.js'
 import { type Fields, objectOf, textIfGiven, textOf } from '../fields.js'
 import { operation } from '../operation.js'

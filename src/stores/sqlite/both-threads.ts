@@ -1,8 +1,8 @@
 /**
- * A few writes at a time on the caller's thread (near), everything else on the worker (far): two connections to one file,
- * each atomic by itself, like two processes. Near is only used while nothing is on its way to far, while it does not
- * have to read much that far has written, and while the disk is quick. Whatever takes long, such as sealing, copying the
- * log back, purging and listing, is done far away.
+ * A few writes at a time on the caller's thread (near), everything else on the worker (far): two connections to one
+ * file, each atomic by itself, like two processes. Near is only used while nothing is on its way to far, while it does
+ * not have to read much that far has written, and while the disk is quick. Whatever takes long, such as sealing,
+ * copying the log back, purging and listing, is done far away.
  */
 import { statSync } from 'node:fs'
 import { callerThread } from './caller-thread.js'

@@ -23,8 +23,8 @@ export function callerThread(settings: DeskSettings): CallerThread {
   }
 
   /**
-   * Calls that follow each other in microtasks alone would keep timers and sockets waiting for ever: now and then the loop
-   * gets its turn before the next one.
+   * Calls that follow each other in microtasks alone would keep timers and sockets waiting for ever: now and then the
+   * loop gets its turn before the next one.
    */
   function soon(): void {
     if (due) return

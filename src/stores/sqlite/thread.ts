@@ -1,7 +1,7 @@
 /**
  * Where commits wait for the disk. A crowd is served by a worker thread, so that the caller's event loop goes on
- * while a batch is written. A lone caller would pay more for the way there and back than for the commit itself, so a few
- * writes at a time are made on the caller's own thread, as long as the disk answers within a millisecond.
+ * while a batch is written. A lone caller would pay more for the way there and back than for the commit itself, so a
+ * few writes at a time are made on the caller's own thread, as long as the disk answers within a millisecond.
  *
  * Where the worker's file is not beside this one (in a bundle, or from the sources under a test runner), everything
  * happens on the caller's thread.
