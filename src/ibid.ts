@@ -80,8 +80,8 @@ export interface Ibid<Tx = unknown> {
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
   transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
   /**
-   * The right to do it somewhere else, under a lease: the answer carries a token to renew and settle with. Where it is
-   * done already, its result. Everything else is an error that says so, as for `once`.
+   * The right to do it somewhere else, under a lease: the answer carries a token to renew and settle with.
+   * Where it is done already, its result. Everything else is an error that says so, as for `once`.
    */
   claim<T>(intent: Intent, policy?: ClaimPolicy): Promise<Claim<T>>
   renew(owned: Where & { readonly token: string }): Promise<ReceiptView>
@@ -95,7 +95,10 @@ export interface Ibid<Tx = unknown> {
   ): Promise<{ readonly receipts: readonly ReceiptView[]; readonly cursor?: string | undefined }>
   /** Every decision about one receipt, oldest first. */
   history(where: Where): Promise<readonly AuditEvent[]>
-  /** One page of the decisions about receipts, oldest first. A cursor also comes with the last page, to go on later. */
+  /**
+   * One page of the decisions about receipts, oldest first. A cursor also comes with the last page, to go on
+   * later.
+   */
   log(
     query?: LogQuery,
   ): Promise<{ readonly events: readonly AuditEvent[]; readonly cursor?: string | undefined }>
@@ -113,7 +116,10 @@ export type TransactPolicy = Omit<Policy, 'recovery' | 'maxAttempts'>
 /** For `claim`. `check`: whoever takes over a lapsed attempt asks downstream before doing it again. */
 export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
   readonly recovery?: 'hold' | 'retry' | 'check' | undefined
-  /** A random text of the caller's, at least 22 characters, so that a claim whose answer was lost can be made again. */
+  /**
+   * A random text of the caller's, at least 22 characters, so that a claim whose answer was lost can be made
+   * again.
+   */
   readonly token?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * `ibid serve`: the server, from its settings to its stop. Standard output is for people (or, with --json, one line that
- * says where it listens); standard error is the log.
+ * `ibid serve`: the server, from its settings to its stop. Standard output is for people (or, with --json, one
+ * line that says where it listens); standard error is the log.
  */
 import { Command, Option } from 'commander'
 import { firstKey, firstSteps } from '../server/first-start.js'

@@ -142,7 +142,10 @@ async function move(
   )
 }
 
-/** Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is left. */
+/**
+ * Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is
+ * left.
+ */
 async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
   const expect = { token: found.token, state: found.state, until: found.until }

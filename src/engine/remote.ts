@@ -1,7 +1,7 @@
 /**
- * Claims for work that runs somewhere else: the caller gets the token, does the work under the lease, and comes back with
- * the token to renew or to say how it ended. The same table, the same drafts and the same settling as for effects that
- * run here; the only difference is who holds the token.
+ * Claims for work that runs somewhere else: the caller gets the token, does the work under the lease, and comes
+ * back with the token to renew or to say how it ended. The same table, the same drafts and the same settling as
+ * for effects that run here; the only difference is who holds the token.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { ownerDraft } from '../core/drafts.js'

@@ -36,7 +36,10 @@ interface Place {
 
 const FASTEST_MS = 4
 const SLOWEST_MS = 250
-/** Where more wait than that, each is looked after less often: together they ask for a few thousand receipts a second. */
+/**
+ * Where more wait than that, each is looked after less often: together they ask for a few thousand receipts a
+ * second.
+ */
 const CROWD_MS = 0.25
 
 /** On a coarse grid, so that ten thousand waiters are looked after in a few turns and not in ten thousand. */

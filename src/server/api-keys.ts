@@ -1,7 +1,7 @@
 /**
  * API keys: `ibid_<id>_<secret>`, where the secret is 256 random bits and only its SHA-256 is kept. They are receipts
- * themselves, in a tenant of their own, so that every store keeps them, every server on that store knows them, and the
- * audit log says when each was made and revoked. A key that is revoked stays known as revoked.
+ * themselves, in a tenant of their own, so that every store keeps them, every server on that store knows them,
+ * and the audit log says when each was made and revoked. A key that is revoked stays known as revoked.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { invalidIntent } from '../core/errors.js'

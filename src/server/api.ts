@@ -1,11 +1,12 @@
 /**
- * One request from its first byte to its answer: find the route, admit the key, read the body, do it, say it. No route
- * is reached without a key, and nothing that goes wrong leaves a request without an answer.
+ * One request from its first byte to its answer: find the route, admit the key, read the body, do it, say it.
+ * No route is reached without a key, and nothing that goes wrong leaves a request without an answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readJson } from './body.js'
+import { queryOf } from './fields.js'
 import { type Log, shown } from './log.js'
 import { openApi } from './openapi.js'
 import { operation } from './operation.js'
@@ -35,7 +36,10 @@ export function createApi(at: Premises, gatekeeper: Gatekeeper, log: Log): Api {
       path: '/v1/openapi.json',
       right: 'any',
       about: operation({ id: 'openApi', summary: 'This document', answers: { 200: 'Document' } }),
-      handle: () => Promise.resolve({ status: 200, body: openApi(routes, at.version) }),
+      async handle({ query }) {
+        queryOf(query, [])
+        return { status: 200, body: openApi(routes, at.version) }
+      },
     },
   ]
   const byPath = new Map<string, Route[]>()

@@ -1,6 +1,6 @@
 /**
- * A body that is one item, or a list of them under a name. One item answers with its own status; of a list each has its
- * status beside it, and one that is refused does not hold up the others.
+ * A body that is one item, or a list of them under a name. One item answers with its own status; of a list each
+ * has its status beside it, and one that is refused does not hold up the others.
  */
 import type { IbidError } from '../core/errors.js'
 import { type Fields, objectOf } from './fields.js'

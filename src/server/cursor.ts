@@ -1,6 +1,7 @@
 /**
- * Cursors on their way through clients. A store understands only its own, and what it makes of others is its affair: each
- * carries a check sum, so that whatever is no cursor is refused before a store sees it. It is no secret.
+ * Cursors on their way through clients. A store understands only its own, and what it makes of others is its
+ * affair: each carries a check sum, so that whatever is no cursor is refused before a store sees it. It is no
+ * secret.
  */
 import { hash } from 'node:crypto'
 import { invalidIntent } from '../core/errors.js'

@@ -1,6 +1,6 @@
 /**
- * The decisions of this process as they are taken: counted by layer for metrics, by tenant over time for the page, and
- * handed to whoever listens. The server's own receipts are nobody's business and are left out.
+ * The decisions of this process as they are taken: counted by layer for metrics, by tenant over time for the
+ * page, and handed to whoever listens. The server's own receipts are nobody's business and are left out.
  */
 import type { AuditEvent, AuditName } from '../core/audit.js'
 import { OWN_TENANT } from './api-keys.js'
@@ -32,7 +32,10 @@ const MOST_TENANTS = 1_000
 const MOST_LAYERS = 64
 const layers = new Set<string>()
 
-/** `tool:issue_refund` → `tool`; a scope without one is `direct`. Clients choose scopes, so there is an end to the names. */
+/**
+ * `tool:issue_refund` → `tool`; a scope without one is `direct`. Clients choose scopes, so there is an end to
+ * the names.
+ */
 function layerOf(scope: string): string {
   const colon = scope.indexOf(':')
   const layer = colon <= 0 ? 'direct' : scope.slice(0, colon)

@@ -1,4 +1,7 @@
-/** What came in as JSON, taken apart by name: whatever is not as it should be is refused with the name of the field. */
+/**
+ * What came in as JSON, taken apart by name: whatever is not as it should be is refused with the name of the
+ * field.
+ */
 import { invalidIntent } from '../core/errors.js'
 
 export type Fields = Readonly<Record<string, unknown>>

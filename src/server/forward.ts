@@ -1,6 +1,6 @@
 /**
- * The way to a configured origin, and to no other: host, port and scheme come from the settings, never from a request.
- * Redirects are answers like others; nobody follows them.
+ * The way to a configured origin, and to no other: host, port and scheme come from the settings, never from a
+ * request. Redirects are answers like others; nobody follows them.
  */
 import {
   Agent as HttpAgent,
@@ -59,20 +59,26 @@ export function originOf(address: string): Origin {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Name, value, name, value: what may go on to the other side. */
-export function passable(rawHeaders: readonly string[], without: ReadonlySet<string> = new Set()): string[] {
-  const named = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.toLowerCase() !== 'connection') continue
-    for (const name of (rawHeaders[i + 1] ?? '').split(',')) named.add(name.trim().toLowerCase())
-  }
+export function passable(rawHeaders: readonly string[], without: ReadonlySet<string> = NONE): string[] {
+  let named = NONE
   const passed: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase()
-    if (OF_THE_CONNECTION.has(name) || named.has(name) || without.has(name)) continue
-    passed.push(rawHeaders[i] as string, rawHeaders[i + 1] as string)
+    const value = rawHeaders[i + 1] as string
+    if (name === 'connection' && !/^(keep-alive|close)$/i.test(value)) named = namesIn(value, named)
+    if (OF_THE_CONNECTION.has(name) || without.has(name)) continue
+    passed.push(name, value)
   }
-  return passed
+  if (named.size === 0) return passed
+  return passed.filter((_, i) => !named.has(passed[i - (i % 2)] as string))
+}
+
+/** Headers that the sender declared to be of its connection alone. */
+function namesIn(value: string, before: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...before, ...value.split(',').map((name) => name.trim().toLowerCase())])
 }
 
 /** The head of the answer. Rejects with NotExecuted where nothing can have been sent. */

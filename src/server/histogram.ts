@@ -1,4 +1,7 @@
-/** Durations in buckets that grow by steps, from a tenth of a millisecond to ten seconds: what Prometheus wants, and quantiles. */
+/**
+ * Durations in buckets that grow by steps, from a tenth of a millisecond to ten seconds: what Prometheus wants,
+ * and quantiles.
+ */
 export const BOUNDS_MS = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000,
 ] as const
@@ -14,7 +17,7 @@ export interface Histogram {
 }
 
 export function createHistogram(): Histogram {
-  const counts = new Array<number>(BOUNDS_MS.length + 1).fill(0)
+  const counts = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0)
   let count = 0
   let sumMs = 0
   return {

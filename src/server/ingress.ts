@@ -1,7 +1,7 @@
 /**
  * The webhook ingress: believes a delivery only when it is signed, forwards each event to its target with a key, and
- * tries again until the target has taken it. The vendor's own redeliveries are the queue: until the target has answered,
- * none of them is told that all is well, and after a crash the next one takes over.
+ * tries again until the target has taken it. The vendor's own redeliveries are the queue: until the target has
+ * answered, none of them is told that all is well, and after a crash the next one takes over.
  */
 import type { RequestListener } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +34,18 @@ export interface Hook {
   close(): void
 }
 
-const KNOWN = ['name', 'source', 'secret', 'secretEnv', 'target', 'tenant', 'keepTrying', 'tryFor', 'options']
+const KNOWN = [
+  'name',
+  'source',
+  'secret',
+  'secretEnv',
+  'target',
+  'tenant',
+  'lease',
+  'keepTrying',
+  'tryFor',
+  'options',
+]
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
@@ -62,6 +73,7 @@ export function createHook(ibid: Ibid, given: Fields, log: Log, env: NodeJS.Proc
     tenant: textIfGiven(given, 'tenant') ?? 'webhooks',
     recovery: 'retry',
     maxAttempts: 1_000_000,
+    lease: toMs((given['lease'] ?? '30s') as number, `${field}: lease`),
     timeout: toMs((given['keepTrying'] ?? '10m') as number, `${field}: keepTrying`),
     handle: async (event, attempt) => await deliver(origin, event, attempt, tryMs, log),
     onRefused: (reason) => log.warn('a webhook was refused', { name, reason }),
@@ -128,7 +140,7 @@ async function tryOnce(
 
 class TimedOut extends Error {}
 
-function sourceOf(given: Fields, field: string, env: NodeJS.ProcessEnv): Source<unknown> {
+function sourceOf(given: Fields, field: string, env: NodeJS.ProcessEnv): Source {
   const secret = secretOf(given, field, env)
   const options = given['options'] === undefined ? {} : objectOf(given['options'], `${field}: options`)
   const kind = textOf(given, 'source')

@@ -1,6 +1,6 @@
 /**
- * How much a tenant may ask for: items a second (a bucket that refills), and new receipts a day. Counted in this process,
- * before anything is written; several servers on one store each count for themselves.
+ * How much a tenant may ask for: items a second (a bucket that refills), and new receipts a day. Counted in
+ * this process, before anything is written; several servers on one store each count for themselves.
  */
 import { invalidIntent } from '../core/errors.js'
 import { refusal } from './problem.js'

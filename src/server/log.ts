@@ -1,4 +1,7 @@
-/** Structured logs: one JSON object a line, on standard error. Nothing of a payload, a value or a key stands in them. */
+/**
+ * Structured logs: one JSON object a line, on standard error. Nothing of a payload, a value or a key stands in
+ * them.
+ */
 const LEVELS = ['info', 'warn', 'error', 'off'] as const
 export type Level = (typeof LEVELS)[number]
 

@@ -1,11 +1,11 @@
 /**
- * The MCP gateway at /mcp: behind an API key, in front of one configured MCP server. The key says whose calls these are;
- * it stays here. A client that needs `Authorization` for the MCP server itself gives its key in `X-Ibid-Key` instead.
+ * The MCP gateway at /mcp: behind an API key, in front of one configured MCP server. The key says whose calls
+ * these are; it stays here. A client that needs `Authorization` for the MCP server itself gives its key in
+ * `X-Ibid-Key` instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { httpGateway } from '../adapters/mcp.js'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readBytes } from './body.js'
@@ -59,7 +59,7 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     const response = await gatewayFor(tenant)(request)
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     outgoing.flushHeaders()
-    if (response.body) await pipeline(Readable.fromWeb(response.body as NodeStream), outgoing)
+    if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing)
     else outgoing.end()
   }
 

@@ -1,4 +1,7 @@
-/** What a server counts of itself: requests by route and status, the store's answers by verb, who waits and who listens. */
+/**
+ * What a server counts of itself: requests by route and status, the store's answers by verb, who waits and who
+ * listens.
+ */
 import { createHistogram, type Histogram } from './histogram.js'
 
 export interface Meters {

@@ -1,4 +1,7 @@
-/** The modes that need no code in anybody's program: the proxy on a port of its own, webhooks and MCP beside the API. */
+/**
+ * The modes that need no code in anybody's program: the proxy on a port of its own, webhooks and MCP beside the
+ * API.
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { invalidIntent } from '../core/errors.js'
 import type { Gatekeeper } from './api-keys.js'

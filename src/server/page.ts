@@ -1,6 +1,6 @@
 /**
- * The page, from memory: whatever was built into dist/dashboard, read once at the start, so that no request can name a
- * file. Nothing on it comes from elsewhere, and the browser is told to keep to that.
+ * The page, from memory: whatever was built into dist/dashboard, read once at the start, so that no request can
+ * name a file. Nothing on it comes from elsewhere, and the browser is told to keep to that.
  */
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * What machines ask: is it alive, may it get requests, and its metrics. The first two say nothing but yes or no. Metrics
- * are of every tenant, so on this port they take a key that is for every tenant; on a port of their own they take none.
+ * What machines ask: is it alive, may it get requests, and its metrics. The first two say nothing but yes or
+ * no. Metrics are of every tenant, so on this port they take a key that is for every tenant; on a port of their
+ * own they take none.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { EVERY_TENANT, type Gatekeeper, mayDo } from './api-keys.js'

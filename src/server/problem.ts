@@ -1,6 +1,7 @@
 /**
- * Errors as RFC 9457 problem+json. The status is for programs that know HTTP; `code`, `retriable` and `action` are for
- * whoever acts on it. What an error from inside says of hosts and tables goes to the log, not to the client.
+ * Errors as RFC 9457 problem+json. The status is for programs that know HTTP; `code`, `retriable` and `action`
+ * are for whoever acts on it. What an error from inside says of hosts and tables goes to the log, not to the
+ * client.
  */
 import { IbidError } from '../core/errors.js'
 import type { Answer } from './route.js'

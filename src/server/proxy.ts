@@ -1,18 +1,18 @@
 /**
- * The reverse proxy: in front of an API that knows nothing of ibid, so that each write with an Idempotency-Key reaches it
- * once. What is no write passes. Whose key it is depends on who sent it: two callers may choose the same one.
+ * The reverse proxy: in front of an API that knows nothing of ibid, so that each write with an Idempotency-Key
+ * reaches it once. What is no write passes. Whose key it is depends on who sent it: two callers may choose the
+ * same one.
  */
 import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import { NotExecuted } from '../core/errors.js'
-import { createGuard } from '../guards/http/guard.js'
+import { createGuard, type Guard } from '../guards/http/guard.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
-import { hasBody, readAndPutBack } from '../guards/http/request-body.js'
+import { readAndPutBack } from '../guards/http/request-body.js'
 import type { Run } from '../guards/http/run.js'
 import { capture, sendAnswer } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
-import { headOf, originOf, passable } from './forward.js'
+import { headOf, type Origin, originOf, passable } from './forward.js'
 import { type Log, shown } from './log.js'
 import type { Settings } from './settings.js'
 
@@ -24,6 +24,7 @@ export interface Proxy {
 const REQUIRED = { required: true, optional: false, derived: 'derived' } as const
 /** A client must not make a first answer look like a replay, nor an answer of the proxy like the origin's. */
 const OURS = new Set(['idempotency-replayed', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+const NOTHING = new Uint8Array()
 const CREDENTIALS = ['authorization', 'x-api-key'] as const
 
 export function createProxy(ibid: Ibid, upstream: string, settings: Settings, log: Log): Proxy {
@@ -33,16 +34,26 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
     required: REQUIRED[settings.proxyKeys],
     policy: { recovery: settings.proxyRecovery },
   })
+  return { listener: relay(origin, guard, log), close: () => origin.close() }
+}
 
+/** Requests to the origin, past the guard. */
+export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): RequestListener {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     let run: Run | undefined
+    let sent: Uint8Array | undefined
+    const body = async (): Promise<Uint8Array> =>
+      (sent = await readAndPutBack(incoming, guard.maxRequestBytes))
     try {
-      const body = (): ReturnType<typeof readAndPutBack> => readAndPutBack(incoming, guard.maxRequestBytes)
       const opening = await guard.open(nodeExchange(incoming, incoming, body))
       if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
       run = opening
-      if (run) capture(outgoing, run)
-      await passOn(incoming, outgoing, run !== undefined)
+      if (run) {
+        const isGone = outgoing.destroyed
+        capture(outgoing, run)
+        if (isGone) throw new NotExecuted('the client went away before anything was sent')
+      }
+      await passOn(origin, incoming, outgoing, run && (sent ?? NOTHING))
     } catch (error) {
       run?.heard(error)
       log.warn('the upstream did not answer', { method: incoming.method, ...shown(error) })
@@ -50,31 +61,63 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
       else sendAnswer(outgoing, error instanceof NotExecuted ? UNREACHABLE : BROKEN)
     }
   }
-
-  /** `seeThrough`: the write is under way, and its answer is wanted even when nobody listens any more. */
-  async function passOn(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    seeThrough: boolean,
-  ): Promise<void> {
-    const method = incoming.method ?? 'GET'
-    const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
-    const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
-    const head = headOf(request)
-    if (!seeThrough) outgoing.once('close', () => request.destroy())
-    if (hasBody(incoming)) incoming.pipe(request)
-    else request.end()
-    const answer = await head
-    outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
-    if (method === 'HEAD') outgoing.end()
-    else await pipeline(answer, outgoing)
-  }
-
-  return {
-    listener: (incoming, outgoing) => void serve(incoming, outgoing),
-    close: () => origin.close(),
-  }
+  return (incoming, outgoing) => void serve(incoming, outgoing)
 }
+
+/**
+ * `sent`: the body of a write that is under way. Its answer is wanted even when nobody listens any more, so
+ * that nothing of it may depend on the client's connection.
+ */
+async function passOn(
+  origin: Origin,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  sent: Uint8Array | undefined,
+): Promise<void> {
+  const method = incoming.method ?? 'GET'
+  const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
+  const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
+  const head = headOf(request)
+  if (sent) {
+    incoming.resume()
+    request.end(sent)
+  } else {
+    outgoing.once('close', () => request.destroy())
+    incoming.pipe(request)
+  }
+  const answer = await head
+  outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
+  if (method === 'HEAD') outgoing.end()
+  else await pipe(answer, outgoing)
+}
+
+/**
+ * An answer that is there at once goes out in one piece, which is also what waits for its receipt as a whole; a
+ * longer one streams. Not `pipeline`: that makes a controller, a signal and an error for every response.
+ */
+function pipe(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isBegun = false
+    answer.once('readable', () => {
+      isBegun = true
+      const first = answer.read() as Buffer | null
+      const isWhole = answer.complete && answer.readableLength === 0
+      if (isWhole) outgoing.end(first ?? undefined)
+      else if (first) outgoing.write(first)
+      if (isWhole) answer.resume()
+      else answer.pipe(outgoing)
+    })
+    answer.on('end', () => {
+      // An empty one has nothing to read.
+      if (!isBegun) outgoing.end()
+      resolve()
+    })
+    answer.on('error', reject)
+    answer.on('close', () => answer.complete || reject(new BrokenOff('the upstream broke off in the middle')))
+  })
+}
+
+class BrokenOff extends Error {}
 
 /** The caller's own corner of the tenant. Kept as a digest: a credential is nobody's name. */
 function callerOf(

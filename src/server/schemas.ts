@@ -1,4 +1,7 @@
-/** The shapes of the API, as JSON Schema, for the OpenAPI document. What the routes answer is held against them by a test. */
+/**
+ * The shapes of the API, as JSON Schema, for the OpenAPI document. What the routes answer is held against them
+ * by a test.
+ */
 import { AUDIT_EVENTS } from '../core/audit.js'
 import { RECOVERIES, STATES } from '../core/receipt.js'
 import { RIGHTS } from './api-keys.js'
@@ -7,11 +10,11 @@ type Schema = Readonly<Record<string, unknown>>
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-export function object(properties: Schema, required: readonly string[] = Object.keys(properties)): Schema {
+function object(properties: Schema, required: readonly string[] = Object.keys(properties)): Schema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-export const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
+const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
 const text = { type: 'string' }
 const name = { type: 'string', minLength: 1, maxLength: 255 }
 const number = { type: 'number' }

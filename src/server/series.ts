@@ -1,4 +1,7 @@
-/** Counts over time: a ring of steps, the oldest overwritten. Each step counts by name; an empty step costs nothing. */
+/**
+ * Counts over time: a ring of steps, the oldest overwritten. Each step counts by name; an empty step costs
+ * nothing.
+ */
 export interface Step {
   readonly at: number
   readonly counts: Readonly<Record<string, number>>

@@ -1,6 +1,7 @@
 /**
- * The server: its parts put together, its ports opened, and its stop. A stop takes no new connections, finishes what is
- * under way, sends home who only waits, and closes the store last; what does not end in time is left to its lease.
+ * The server: its parts put together, its ports opened, and its stop. A stop takes no new connections, finishes
+ * what is under way, sends home who only waits, and closes the store last; what does not end in time is left to
+ * its lease.
  */
 import { once } from 'node:events'
 import {

@@ -1,7 +1,7 @@
 /**
  * THE table of settings: each has one name, which gives its flag, its environment variable and its place in the
- * configuration file. A flag counts before the environment, that before the file, that before the default. Whatever cannot
- * be read is refused with the name it was given under.
+ * configuration file. A flag counts before the environment, that before the file, that before the default.
+ * Whatever cannot be read is refused with the name it was given under.
  */
 import { readFileSync } from 'node:fs'
 import { toMs } from '../core/duration.js'

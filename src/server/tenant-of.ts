@@ -1,4 +1,7 @@
-/** Whose receipts a request is about. A key of one tenant cannot name another; a key of every tenant has to name one. */
+/**
+ * Whose receipts a request is about. A key of one tenant cannot name another; a key of every tenant has to name
+ * one.
+ */
 import { EVERY_TENANT, type Principal, RESERVED } from './api-keys.js'
 import { refusal } from './problem.js'
 import { invalidIntent } from '../core/errors.js'

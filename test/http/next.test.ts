@@ -5,5 +5,5 @@ import { buildNext } from './site.js'
 import { runTable } from './table.js'
 
 let folder: string | undefined
-runTable('next', () => (folder = buildNext()))
+runTable('next', async () => (folder = await buildNext()))
 afterAll(() => folder && rmSync(folder, { recursive: true, force: true }))

@@ -1,15 +1,26 @@
 /** A server of the table in a process of its own, on a store, with its gates and its ledger in a folder. */
-import { fork, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, fork } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { ledger } from '../../src/testing/ledger.js'
 import { tally } from '../../src/testing/tally.js'
 
 export interface Site {
   readonly port: number
+  readonly folder: string
   /** How often the effect with this mark happened. */
   effects(mark: string): number
   /** Resolves when a handler has come to this gate. */
@@ -18,6 +29,8 @@ export interface Site {
   /** While there is a file `outage` or `slow`, the store is cut off, or stuck. */
   put(name: 'outage' | 'slow'): void
   remove(name: 'outage' | 'slow'): void
+  /** Takes it down without a word. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -26,7 +39,7 @@ export type Framework = 'hono' | 'express' | 'fastify' | 'next' | 'node'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export async function until(condition: () => boolean, what: string, withinMs = 30_000): Promise<void> {
+async function until(condition: () => boolean, what: string, withinMs = 30_000): Promise<void> {
   const stop = Date.now() + withinMs
   while (!condition()) {
     if (Date.now() > stop) throw new Error(`not in ${withinMs} ms: ${what}`)
@@ -34,8 +47,14 @@ export async function until(condition: () => boolean, what: string, withinMs = 3
   }
 }
 
-export async function startSite(framework: Framework, url: string, built?: string): Promise<Site> {
-  const folder = mkdtempSync(join(tmpdir(), `ibid-site-${framework}-`))
+/** `shared`: the folder of another site, to stand beside it on the same store. */
+export async function startSite(
+  framework: Framework,
+  url: string,
+  built?: string,
+  shared?: string,
+): Promise<Site> {
+  const folder = shared ?? mkdtempSync(join(tmpdir(), `ibid-site-${framework}-`))
   const site = { folder, url: url === 'sqlite' ? `sqlite:${join(folder, 'ibid.db')}` : url }
   const child = fork(join(here, 'site', `${framework}.mjs`), {
     env: {
@@ -57,12 +76,18 @@ export async function startSite(framework: Framework, url: string, built?: strin
   const effects = ledger(join(folder, 'effects.jsonl'))
   return {
     port,
+    folder,
     effects: (mark) => effects.count(mark),
     begun: (gate) =>
       until(() => existsSync(join(folder, `${gate}.begun`)), `a handler at gate ${gate}: ${said}`),
     open: (gate) => writeFileSync(join(folder, `${gate}.open`), ''),
     put: (name) => writeFileSync(join(folder, name), ''),
     remove: (name) => rmSync(join(folder, name)),
+    async kill() {
+      child.kill('SIGKILL')
+      tally({ kills: 1 })
+      await gone
+    },
     async close() {
       child.kill('SIGTERM')
       // A handler that a test left at its gate keeps the process from ending by itself.
@@ -74,45 +99,31 @@ export async function startSite(framework: Framework, url: string, built?: strin
   }
 }
 
-const PATHS = ['act', 'nowait', 'brief', 'optional', 'derived', 'json', 'repeat', 'idempotency']
-
-/** Next.js serves only what was built: the routes of the site, in a folder with links to what they need. */
-export function buildNext(): string {
+/** Next.js serves only what was built: the site's route, in a folder with links to what it needs. */
+export async function buildNext(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'ibid-next-'))
-  mkdirSync(join(folder, 'node_modules'))
-  for (const name of ['next', 'react', 'react-dom']) {
-    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), 'junction')
+  const modules = join(folder, 'node_modules')
+  mkdirSync(modules)
+  for (const name of ['next', 'react', 'react-dom', 'pg', '@opentelemetry', '@photostructure']) {
+    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction')
   }
-  symlinkSync(root, join(folder, 'node_modules', 'ibid'), 'junction')
+  // A copy, as npm would install it: behind a link Next would take it for a part of the app, and bundle it.
+  cpSync(join(root, 'dist'), join(modules, 'ibid', 'dist'), { recursive: true })
+  copyFileSync(join(root, 'package.json'), join(modules, 'ibid', 'package.json'))
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  writeFileSync(
-    join(folder, 'next.config.mjs'),
-    "export default { serverExternalPackages: ['ibid'], turbopack: { root: '/' } }\n",
-  )
-  writeFileSync(join(folder, 'bank.mjs'), readFileSync(join(here, 'site', 'bank.mjs')))
-  const route = readFileSync(join(here, 'site', 'next', 'route.mjs'), 'utf8')
-  for (const path of PATHS) put(folder, path, route.replaceAll("'PATH'", `'/${path}'`))
-  put(folder, 'receipts', readFileSync(join(here, 'site', 'next', 'receipts.mjs'), 'utf8'))
-  const site = { folder, url: 'memory:' }
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'],
-    {
-      cwd: folder,
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        NEXT_TELEMETRY_DISABLED: '1',
-        NODE_ENV: 'production',
-        IBID_TEST_SITE: JSON.stringify(site),
-      },
-    },
-  )
-  if (status !== 0) throw new Error(`next build failed:\n${stdout}${stderr}`)
+  const config = "export default { serverExternalPackages: ['ibid'], turbopack: { root: '/' } }"
+  writeFileSync(join(folder, 'next.config.mjs'), config)
+  mkdirSync(join(folder, 'app', '[name]'), { recursive: true })
+  copyFileSync(join(here, 'site', 'bank.mjs'), join(folder, 'bank.mjs'))
+  copyFileSync(join(here, 'site', 'next', 'name', 'route.mjs'), join(folder, 'app', '[name]', 'route.js'))
+  const next = join(root, 'node_modules', 'next', 'dist', 'bin', 'next')
+  const site = JSON.stringify({ folder, url: 'memory:' })
+  const env = {
+    ...process.env,
+    NEXT_TELEMETRY_DISABLED: '1',
+    NODE_ENV: 'production',
+    IBID_TEST_SITE: site,
+  } as const
+  await promisify(execFile)(process.execPath, [next, 'build'], { cwd: folder, env })
   return folder
-}
-
-function put(folder: string, path: string, code: string): void {
-  mkdirSync(join(folder, 'app', path), { recursive: true })
-  writeFileSync(join(folder, 'app', path, 'route.js'), code)
 }

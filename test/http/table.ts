@@ -19,13 +19,14 @@ const TABLE = {
 }
 
 /** `build`: what has to be made before a site of this framework can start. */
-export function runTable(framework: Framework, build?: () => string): void {
+export function runTable(framework: Framework, build?: () => Promise<string>): void {
   let built: string | undefined
   let postgres: PostgresServer | undefined
   beforeAll(async () => {
-    built = build?.()
+    const building = build?.()
     postgres = await startPostgres()
-  })
+    built = await building
+  }, 240_000)
   afterAll(() => postgres?.stop())
 
   describe.each(['sqlite', 'postgres'])('on %s', (store) => {

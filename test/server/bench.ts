@@ -1,4 +1,7 @@
-/** The server as its users meet it: the compiled command in a process of its own, on a store in a folder, over sockets. */
+/**
+ * The server as its users meet it: the compiled command in a process of its own, on a store in a folder, over
+ * sockets.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { tally } from '../../src/testing/tally.js'
 
-export const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const run = promisify(execFile)
 
 export interface Places {
@@ -117,7 +120,7 @@ export type Caller = <T = never>(path: string, body?: unknown) => Promise<Reply<
 
 /** GET without a body, POST with one. */
 export function caller(url: string, key?: string): Caller {
-  return async <T>(path: string, body?: unknown) => {
+  return async (path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
@@ -128,7 +131,7 @@ export function caller(url: string, key?: string): Caller {
     return {
       status: response.status,
       headers: response.headers,
-      body: (isJson ? JSON.parse(text) : text) as T,
+      body: (isJson ? JSON.parse(text) : text) as never,
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a person says happened to a held receipt. It cannot be taken back, so each choice says what follows from it, and
- * nothing is sent without who and why.
+ * What a person says happened to a held receipt. It cannot be taken back, so each choice says what follows
+ * from it, and nothing is sent without who and why.
  */
 import { useId, useState } from 'react'
 import type { Api, Problem } from '../api.js'

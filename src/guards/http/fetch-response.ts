@@ -16,11 +16,13 @@ type Read = Awaited<ReturnType<Reader['read']>>
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 
 export function toResponse({ status, headers, body }: Answer): Response {
-  const pairs = Array.from({ length: headers.length / 2 }, (_, i): [string, string] => [
-    headers[i * 2] as string,
-    headers[i * 2 + 1] as string,
-  ])
-  return new Response(BODILESS.has(status) ? null : (body as string), { status, headers: pairs })
+  const byName: Record<string, string> = {}
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    const before = byName[name]
+    byName[name] = before === undefined ? (headers[i + 1] as string) : `${before}, ${headers[i + 1]}`
+  }
+  return new Response(BODILESS.has(status) ? null : (body as string), { status, headers: byName })
 }
 
 export async function record(response: Response, run: Run): Promise<Response> {

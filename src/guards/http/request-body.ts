@@ -9,7 +9,7 @@ import type { Body } from './exchange.js'
 const NONE = new Uint8Array()
 
 /** Does a body follow the head? HTTP says so in one of two ways. */
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 

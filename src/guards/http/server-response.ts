@@ -30,7 +30,7 @@ interface State {
   readonly flushHeaders: ServerResponse['flushHeaders']
   readonly destroy: ServerResponse['destroy']
   readonly emit: ServerResponse['emit']
-  /** `held`: nothing has left yet. `open`: it is being streamed. `over`: the handler has ended it, or its time is up. */
+  /** `held`: nothing has left yet. `open`: it is being streamed. `over`: the handler ended it, or its time is up. */
   phase: 'held' | 'open' | 'over'
   /** What is written now comes from here, not from the handler. */
   isOurs: boolean

@@ -1,6 +1,6 @@
 /**
- * Claim, renew, settle, release, hold: what a client in any language does around an effect of its own. The token that the
- * claim answers with is the only thing that lets anybody go on with it.
+ * Claim, renew, settle, release, hold: what a client in any language does around an effect of its own. The
+ * token that the claim answers with is the only thing that lets anybody go on with it.
  */
 import { IbidError, Rejected } from '../../core/errors.js'
 import { toTagged } from '../../core/tagged.js'

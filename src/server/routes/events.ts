@@ -1,6 +1,7 @@
 /**
- * Decisions as server-sent events, as this server takes them. A client that comes back with `Last-Event-ID` gets what it
- * missed, as far as that is remembered; one that does not read is let go, so that it costs nothing.
+ * Decisions as server-sent events, as this server takes them. A client that comes back with `Last-Event-ID`
+ * gets what it missed, as far as that is remembered; one that does not read is let go, so that it costs
+ * nothing.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { queryOf } from '../fields.js'

@@ -1,12 +1,11 @@
 /** For the person on call: who am I, what is happening, is the store fit, clean up now, and what this API is. */
-import { RIGHTS } from '../api-keys.js'
 import { byLayer, DAY_STEP_MS, RECENT_STEP_MS } from '../decisions.js'
-import { queryOf } from '../fields.js'
+import { objectOf, queryOf } from '../fields.js'
 import { operation } from '../operation.js'
 import type { ApiRequest, Route } from '../route.js'
 import type { Step } from '../series.js'
 import { forbidden, tenantIfAny } from '../tenant-of.js'
-import { EVERY_TENANT, mayDo } from '../api-keys.js'
+import { EVERY_TENANT, mayDo, RIGHTS } from '../api-keys.js'
 
 export const OPERATION_ROUTES: readonly Route[] = [
   {
@@ -59,6 +58,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     }),
     async handle(request) {
       ofEveryTenant(request)
+      objectOf(request.body, 'the body', [])
       return { status: 200, body: await request.at.ibid.sweep() }
     },
   },

@@ -109,7 +109,14 @@ export const BODIES: readonly Scenario[] = [
         const { key, mark } = fresh()
         sameResponse(...(await twice(site, { key, path: `/act?mark=${mark}&do=${way}` })))
         const none = fresh()
-        sameResponse(...(await twice(site, { key: none.key, path: `/act?mark=${mark}&do=${way}`, body: '' })))
+        sameResponse(
+          ...(await twice(site, {
+            key: none.key,
+            path: `/act?mark=${mark}&do=${way}`,
+            body: '',
+            headers: { 'content-type': 'text/plain' },
+          })),
+        )
       }
     },
   ],

@@ -44,7 +44,7 @@ function open() {
 
 export const ibid = (globalThis.ibidOfTheSite ??= open())
 
-/** `tenantOf` gives a header of the framework's request. */
+/** By path. `headerOf` gives a header of the framework's request. */
 export function optionsOf(headerOf) {
   const usual = {
     tenant: (request) => {
@@ -60,6 +60,7 @@ export function optionsOf(headerOf) {
   return {
     '/act': usual,
     '/nowait': { ...usual, policy: { wait: 0 } },
+    '/lapse': { ...usual, policy: { lease: '400ms', wait: 0 } },
     '/brief': { ...usual, policy: { lease: '10s', timeout: '150ms' } },
     '/optional': { ...usual, required: false },
     '/derived': { ...usual, required: 'derived' },

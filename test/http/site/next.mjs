@@ -4,5 +4,6 @@ import next from 'next'
 
 const app = next({ dev: false, dir: process.env.IBID_TEST_NEXT })
 await app.prepare()
-const server = createServer(app.getRequestHandler())
+const handle = app.getRequestHandler()
+const server = createServer((request, response) => void handle(request, response))
 server.listen(0, '127.0.0.1', () => process.send(server.address().port))

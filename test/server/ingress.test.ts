@@ -1,0 +1,111 @@
+/**
+ * Webhooks at the server: believed when signed, forwarded with a key, tried again until the target has taken
+ * them.
+ */
+import { expect, test } from 'vitest'
+import { stripeVendor } from '../webhook/vendors.js'
+import { caller, type House, openHouse, type Served } from './bench.js'
+import { nobody, openOrigin } from './origin.js'
+
+async function serveHook(house: House, target: string, more: object = {}): Promise<Served> {
+  const hook = {
+    name: 'payments',
+    source: 'stripe',
+    secret: stripeVendor.secret,
+    tenant: 'acme',
+    target,
+    ...more,
+  }
+  return await house.serve('--config', house.write('ibid.json', JSON.stringify({ webhooks: [hook] })))
+}
+
+async function deliver(served: Served, id: string, secret = stripeVendor.secret): Promise<number> {
+  const body = stripeVendor.body(id)
+  const headers = await stripeVendor.headers(id, body, { secret })
+  const response = await fetch(`${served.url}/hooks/payments`, { method: 'POST', headers, body })
+  await response.text()
+  return response.status
+}
+
+test('[R41] a signed event reaches the target once, with its bytes and a key; a forged one never does', async () => {
+  const target = await openOrigin()
+  const served = await serveHook(openHouse(), `${target.url}/stripe?from=ibid`)
+  expect(await deliver(served, 'evt_1', 'whsec_wrong')).toBe(401)
+  expect(target.seen).toHaveLength(0)
+  expect(await Promise.all(Array.from({ length: 20 }, () => deliver(served, 'evt_1')))).toEqual(
+    Array<number>(20).fill(200),
+  )
+  expect(await deliver(served, 'evt_1')).toBe(200)
+  expect(target.seen).toHaveLength(1)
+  expect(target.seen[0]).toMatchObject({
+    method: 'POST',
+    url: '/stripe?from=ibid',
+    body: stripeVendor.body('evt_1'),
+    headers: { 'ibid-event-id': 'evt_1', 'ibid-attempt': '1' },
+  })
+  expect(target.seen[0]?.headers['idempotency-key']).toMatch(/^"[\x21-\x7e]+"$/)
+})
+
+test('a target that is away, fails or redirects is tried again with the same key', async () => {
+  const elsewhere = await openOrigin()
+  const address = await nobody()
+  const served = await serveHook(openHouse(), address)
+  const delivered = deliver(served, 'evt_2')
+  await expect.poll(() => served.log(), { timeout: 20_000 }).toContain('the target did not take an event')
+  const target = await openOrigin(
+    (_seen, response, number) => {
+      if (number === 1) response.writeHead(500).end()
+      else if (number === 2) response.writeHead(302, { location: elsewhere.url }).end()
+      else if (number === 3) response.destroy()
+      else response.writeHead(204).end()
+    },
+    Number(new URL(address).port),
+  )
+  expect(await delivered).toBe(200)
+  expect(target.seen).toHaveLength(4)
+  expect(new Set(target.seen.map((one) => one.headers['idempotency-key'])).size).toBe(1)
+  expect(elsewhere.seen).toEqual([])
+  expect(await deliver(served, 'evt_2')).toBe(200)
+  expect(target.seen).toHaveLength(4)
+})
+
+test('an event that the target refuses for good is settled as refused, and the vendor stops', async () => {
+  const target = await openOrigin((_seen, response) => response.writeHead(422).end())
+  const served = await serveHook(openHouse(), target.url)
+  expect(await deliver(served, 'evt_3')).toBe(200)
+  expect(await deliver(served, 'evt_3')).toBe(200)
+  expect(target.seen).toHaveLength(1)
+  const { body } = await caller(
+    served.url,
+    served.key,
+  )<{ receipts: { state: string }[] }>('/v1/receipts?tenant=acme&key=evt_3')
+  expect(body.receipts).toMatchObject([{ state: 'failed', scope: 'hook:stripe/payments' }])
+})
+
+test('[R61] a server that is killed while it forwards: the vendor comes again, and the event gets there', async () => {
+  const house = openHouse()
+  const target = await openOrigin((_seen, response, number) => {
+    if (number > 1) response.writeHead(200).end()
+  })
+  const served = await serveHook(house, target.url, { lease: '1s' })
+  const first = deliver(served, 'evt_4').catch(() => 0)
+  await expect.poll(() => target.seen.length, { timeout: 20_000 }).toBe(1)
+  await served.kill()
+  expect(await first).toBe(0)
+  const next = await serveHook(house, target.url, { lease: '1s' })
+  await expect.poll(async () => await deliver(next, 'evt_4'), { timeout: 30_000, interval: 100 }).toBe(200)
+  expect(target.seen.map((one) => one.headers['ibid-attempt'])).toEqual(['1', '2'])
+  expect(new Set(target.seen.map((one) => one.headers['idempotency-key'])).size).toBe(1)
+  expect(await deliver(next, 'evt_4')).toBe(200)
+  expect(target.seen).toHaveLength(2)
+})
+
+test.each([
+  [{ secret: undefined }, /webhooks\.payments: secretEnv is missing/],
+  [{ secretEnv: 'NOT_SET_ANYWHERE' }, /NOT_SET_ANYWHERE is not set/],
+  [{ target: 'file:///etc/passwd' }, /webhooks\.payments: target is no http or https URL/],
+  [{ source: 'acme' }, /webhooks\.payments: source is .*acme/],
+  [{ traget: 'x' }, /webhooks\.payments has .*traget/],
+])('a webhook with %j is refused at the start, by name', async (more, reason) => {
+  await expect(serveHook(openHouse(), 'http://127.0.0.1:1', more)).rejects.toThrow(reason)
+})
