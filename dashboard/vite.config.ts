@@ -1,4 +1,7 @@
-/** How the page is built: into dist/dashboard, with nothing inline, so that the server can forbid everything inline. */
+/**
+ * How the page is built: into dist/dashboard, with nothing inline, so that the server can forbid everything
+ * inline.
+ */
 import { defineConfig } from 'vite'
 
 export default defineConfig({

@@ -1,6 +1,6 @@
 /**
- * Builds dist/ with plain tsc and dist/dashboard, the page, with vite; then removes what no source file stands for any
- * more. dist/ is never emptied first: programs that are running from it keep running.
+ * Builds dist/ with plain tsc and dist/dashboard, the page, with vite; then removes what no source file
+ * stands for any more. dist/ is never emptied first: programs that are running from it keep running.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Takes the pictures of the page that stand in docs/images: `node scripts/pictures.mjs 10`, after a build. A server of its
- * own, with a made-up morning and ten minutes of traffic in it, looked at with Chromium as the person on call would.
+ * Takes the pictures of the page that stand in docs/images: `node scripts/pictures.mjs 10`, after a build. A
+ * server of its own, with a made-up morning and ten minutes of traffic in it, looked at with Chromium as the
+ * person on call would.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

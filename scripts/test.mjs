@@ -29,6 +29,7 @@ const stages = [
   await runQuiet('lint', ['oxlint']),
   await runQuiet('types', ['tsc', '-p', 'tsconfig.json']),
   await runQuiet('types of the page', ['tsc', '-p', 'dashboard/tsconfig.json']),
+  await runQuiet('types of its tests', ['tsc', '-p', 'test/page/tsconfig.json']),
   await runQuiet('pack', ['npm', 'pack', '--ignore-scripts', '--pack-destination', reports]),
   await runQuiet('publint', ['publint', '--strict', tarball]),
   await runQuiet('attw', ['attw', '--profile', 'esm-only', tarball]),

@@ -1,6 +1,7 @@
 /**
- * The API of this server, asked with the key of this tab. An answer that is no success is data, not an exception: every
- * place that asks has to say what went wrong. Times are compared with the server's clock, as its answers tell it.
+ * The API of this server, asked with the key of this tab. An answer that is no success is data, not an
+ * exception: every place that asks has to say what went wrong. Times are compared with the server's clock,
+ * as its answers tell it.
  */
 export interface Problem {
   /** 0: there was no answer at all. */

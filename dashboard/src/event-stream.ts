@@ -1,6 +1,7 @@
 /**
- * Decisions as the server takes them. Server-sent events, but read with fetch: the browser's own EventSource cannot send
- * a key. After a break it goes on where it was; at first it asks for what the server still remembers.
+ * Decisions as the server takes them. Server-sent events, but read with fetch: the browser's own EventSource
+ * cannot send a key. After a break it goes on where it was; at first it asks for what the server still
+ * remembers.
  */
 import { type Api, pathTo } from './api.js'
 import type { AuditEvent } from './shapes.js'

@@ -1,4 +1,7 @@
-/** What stands around every view: the name, the ways to the views, the tenant that is looked at, and whether it is live. */
+/**
+ * What stands around every view: the name, the ways to the views, the tenant that is looked at, and whether
+ * it is live.
+ */
 import { useEffect, useRef, useState } from 'react'
 import { type Api, pathTo } from './api.js'
 import type { StreamState } from './event-stream.js'

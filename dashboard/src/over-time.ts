@@ -1,4 +1,7 @@
-/** Counts over time, as a chart needs them: every step there, also the empty ones, and few enough to be told apart. */
+/**
+ * Counts over time, as a chart needs them: every step there, also the empty ones, and few enough to be told
+ * apart.
+ */
 import type { Step, Steps } from './shapes.js'
 
 export interface OverTime {

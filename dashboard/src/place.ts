@@ -1,4 +1,7 @@
-/** Where on the page somebody is. It stands in the fragment, so that it can be linked to and the back button works. */
+/**
+ * Where on the page somebody is. It stands in the fragment, so that it can be linked to and the back button
+ * works.
+ */
 import { useEffect, useState } from 'react'
 import type { Address } from './shapes.js'
 

@@ -1,4 +1,7 @@
-/** The plan that capacity is held against: what somebody expects, kept in this browser, and the formula of `ibid plan`. */
+/**
+ * The plan that capacity is held against: what somebody expects, kept in this browser, and the formula of
+ * `ibid plan`.
+ */
 export interface Plan {
   readonly perSecond: number
   readonly windowSeconds: number

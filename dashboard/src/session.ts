@@ -1,6 +1,7 @@
 /**
- * The API key of this tab: kept in sessionStorage, gone when the tab is. A link may bring it in the fragment, which never
- * leaves the browser; it is taken out of the address at once, so that it is not copied on by accident.
+ * The API key of this tab: kept in sessionStorage, gone when the tab is. A link may bring it in the
+ * fragment, which never leaves the browser; it is taken out of the address at once, so that it is not copied
+ * on by accident.
  */
 const KEY = 'ibid.key'
 const PREFIX = '#key='

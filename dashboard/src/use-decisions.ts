@@ -1,4 +1,7 @@
-/** The last decisions, newest first. They are shown a few times a second however many come: people read no faster. */
+/**
+ * The last decisions, newest first. They are shown a few times a second however many come: people read no
+ * faster.
+ */
 import { useEffect, useState } from 'react'
 import type { Api } from './api.js'
 import { followDecisions, type StreamState } from './event-stream.js'

@@ -1,6 +1,7 @@
 /**
- * Something from the API, loaded when it is shown, again every so often, and again when `version` changes. While it is
- * loaded again, and when that fails, the last answer stays: a person on call reads old figures rather than none.
+ * Something from the API, loaded when it is shown, again every so often, and again when `version` changes.
+ * While it is loaded again, and when that fails, the last answer stays: a person on call reads old figures
+ * rather than none.
  */
 import { useCallback, useEffect, useState } from 'react'
 import type { Api, Problem } from './api.js'

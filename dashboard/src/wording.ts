@@ -1,4 +1,7 @@
-/** How the page says things: times, spans, shares, and what states, decisions and recoveries mean to a person. */
+/**
+ * How the page says things: times, spans, shares, and what states, decisions and recoveries mean to a
+ * person.
+ */
 import type { AuditName, Recovery, State } from './shapes.js'
 
 export function clockTime(ms: number): string {

@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium, for the tests that walk the page: installed where it is missing, and where it is. Fonts come with
- * it, because a machine without any would measure every word as nothing.
+ * Debian's Chromium, for the tests that walk the page: installed where it is missing, and where it is. Fonts
+ * come with it, because a machine without any would measure every word as nothing.
  */
 import { ensureDebian } from './debian.mjs'
 

@@ -1,7 +1,8 @@
 /**
- * Debian packages that the tests need and the machine lacks, installed once. The services that a package would
- * start by itself are kept from starting: the tests start their own, on free ports, in temporary folders. Test files run
- * side by side, and apt does not: one at a time installs, and the others wait and look again.
+ * Debian packages that the tests need and the machine lacks, installed once. The services that a package
+ * would start by itself are kept from starting: the tests start their own, on free ports, in temporary
+ * folders. Test files run side by side, and apt does not: one at a time installs, and the others wait and
+ * look again.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -23,7 +23,8 @@ const isCode = (path: string): boolean => /\.(tsx?|mjs|js|css)$/.test(path)
 const isPage = (path: string): boolean => path.endsWith('.md')
 /** The rules themselves name what they forbid. */
 const isRule = (path: string): boolean => path === 'test/house/rules.ts'
-const isText = (path: string): boolean => !isRule(path) && path !== 'package-lock.json' && path !== 'LICENSE'
+const isText = (path: string): boolean =>
+  !isRule(path) && path !== 'package-lock.json' && path !== 'LICENSE' && !path.endsWith('.png')
 
 /** The formatter cannot break a string: a line that is nothing else may be as long as it needs to be. */
 const ONE_STRING = /^\s*(?:[\w$.]+: )?(?<quote>['"`]).*\k<quote>[,)]*$/

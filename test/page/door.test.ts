@@ -88,7 +88,7 @@ test('where there is nothing, every view says so and what it means', async () =>
   expect(tab.complaints).toEqual([])
 })
 
-test('[R14] a key without the right sees the held ones and no buttons; the check takes a key of every tenant', async () => {
+test('[R14] a key without the right sees the held ones, but no buttons and no check of the store', async () => {
   const agent = caller(served.url, await house.newKey('looker'))
   const { body } = await agent<{ token: string }>('/v1/claims', { scope: 'refund', key: 'k', payload: 1 })
   await agent('/v1/claims/hold', { scope: 'refund', key: 'k', token: body.token, why: 'lost' })

@@ -1,6 +1,7 @@
 /**
- * What keeps people from using a page, found in the browser itself: controls without a name, text too faint to read, targets
- * too small to hit, ids used twice, headings out of order, and anything wider than the screen.
+ * What keeps people from using a page, found in the browser itself: controls without a name, text too faint
+ * to read, targets too small to hit, ids used twice, headings out of order, and anything wider than the
+ * screen.
  */
 import type { Page } from 'playwright-core'
 
@@ -10,7 +11,7 @@ export async function faultsOf(tab: Page): Promise<readonly string[]> {
     const faults: string[] = []
     const shown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true })
     const called = (element: Element): string =>
-      `${element.tagName.toLowerCase()}.${element.className} ${JSON.stringify(element.textContent?.trim().slice(0, 40))}`
+      `${element.tagName.toLowerCase()}.${element.className} ${element.textContent?.trim().slice(0, 40)}`
 
     for (const control of document.querySelectorAll<HTMLInputElement>('a, button, input, select, textarea')) {
       const labels = [...(control.labels ?? [])].map((label) => label.textContent).join('')

@@ -1,6 +1,7 @@
 /**
- * The page as the person on call walks it: something is held; find it, read its story, say what happened, and see the
- * retry succeed. A real browser, the compiled server in a process of its own, and agents that use the API.
+ * The page as the person on call walks it: something is held; find it, read its story, say what happened,
+ * and see the retry succeed. A real browser, the compiled server in a process of its own, and agents that
+ * use the API.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HELD, HELD_PAYLOAD, HELD_WHY, playDay } from '../fixtures/day-at-acme.mjs'

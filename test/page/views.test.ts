@@ -1,4 +1,7 @@
-/** Every view with a morning's work in it: what it shows, live; and that it can be used on a phone, in the dark, by keys. */
+/**
+ * Every view with a morning's work in it: what it shows, live; and that it can be used on a phone, in the
+ * dark, by keys.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { HELD, playDay } from '../fixtures/day-at-acme.mjs'
 import { type Caller, caller, openHouse, type Served } from '../server/bench.js'

@@ -1,6 +1,7 @@
 /**
- * Capacity against plan: how many receipts there are and how fast they come, beside what somebody planned for. The server
- * knows no plan and no count, so the plan is entered here, and receipts are counted by reading them, up to a limit.
+ * Capacity against plan: how many receipts there are and how fast they come, beside what somebody planned
+ * for. The server knows no plan and no count, so the plan is entered here, and receipts are counted by
+ * reading them, up to a limit.
  */
 import { useState } from 'react'
 import { type Api, pathTo, type Problem } from '../api.js'

@@ -1,6 +1,6 @@
 /**
- * A chart over time, drawn by uPlot in the colours of the page, as wide as its place. What it shows stands in words too,
- * for whoever cannot see it.
+ * A chart over time, drawn by uPlot in the colours of the page, as wide as its place. What it shows stands
+ * in words too, for whoever cannot see it.
  */
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'

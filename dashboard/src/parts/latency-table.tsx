@@ -1,4 +1,7 @@
-/** How fast the store answers, by what it is asked. The server counts from its start, and in steps: bounds, not averages. */
+/**
+ * How fast the store answers, by what it is asked. The server counts from its start, and in steps: bounds,
+ * not averages.
+ */
 import type { Stats } from '../shapes.js'
 import { number } from '../wording.js'
 

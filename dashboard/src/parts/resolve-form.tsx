@@ -1,9 +1,10 @@
 /**
- * What a person says happened to a held receipt. It cannot be taken back, so each choice says what follows from it, and
- * nothing is sent without who and why.
+ * What a person says happened to a held receipt. It cannot be taken back, so each choice says what follows
+ * from it, and nothing is sent without who and why.
  */
 import { useId, useState } from 'react'
 import type { Api, Problem } from '../api.js'
+import { formText } from '../form-text.js'
 import { recall, remember } from '../session.js'
 import type { ReceiptView } from '../shapes.js'
 import { ProblemNote } from './problem-note.js'
@@ -41,7 +42,7 @@ export function ResolveForm({
   const [isSending, setSending] = useState(false)
 
   async function send(form: FormData): Promise<void> {
-    const text = (name: string): string => String(form.get(name) ?? '').trim()
+    const text = (name: string): string => formText(form, name)
     const value = choice === 'succeeded' ? parsed(text('value')) : undefined
     if (value === UNREADABLE) return setProblem(NOT_JSON)
     if (text('by') === '' || text('why') === '') return setProblem(WHO_AND_WHY)

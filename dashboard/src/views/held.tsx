@@ -1,4 +1,7 @@
-/** The held ones: what is known about each, and buttons to say what happened. Oldest first: they wait longest. */
+/**
+ * The held ones: what is known about each, and buttons to say what happened. Oldest first: they wait
+ * longest.
+ */
 import { useState } from 'react'
 import { type Api, pathTo } from '../api.js'
 import type { Sight } from '../frame.js'

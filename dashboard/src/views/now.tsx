@@ -1,4 +1,7 @@
-/** What is happening now: how much came, how much of it was not done again, by layer and over time, and each decision. */
+/**
+ * What is happening now: how much came, how much of it was not done again, by layer and over time, and each
+ * decision.
+ */
 import { useState } from 'react'
 import { pathTo } from '../api.js'
 import type { Sight } from '../frame.js'
@@ -36,6 +39,7 @@ export function NowView({ api, tenant, decisions }: Sight) {
   const { of: which, stepMs, length } = SPANS[spanName]
   const chart = stats && overTime(stats[which], stepMs, length, api.now(), layer)
   const counts = chart && { originals: sum(chart.originals), duplicates: sum(chart.duplicates) }
+  const rate = counts && share(counts.duplicates, counts.originals + counts.duplicates)
 
   return (
     <>
@@ -81,7 +85,7 @@ export function NowView({ api, tenant, decisions }: Sight) {
           />
           <Chart
             title="Hit rate: the share that was not done again"
-            words={`${SPANS[spanName].name}: hit rate ${share(counts.duplicates, counts.originals + counts.duplicates)}`}
+            words={`${SPANS[spanName].name}: hit rate ${rate}`}
             at={chart.at}
             range={[0, 100]}
             lines={[{ name: 'Hit rate', color: '--duplicate', values: chart.hitRate, unit: ' %' }]}

@@ -1,4 +1,7 @@
-/** One receipt's whole story: what it is, what came of it, the layers that its key went through, and every decision. */
+/**
+ * One receipt's whole story: what it is, what came of it, the layers that its key went through, and every
+ * decision.
+ */
 import { pathTo } from '../api.js'
 import type { Sight } from '../frame.js'
 import { Json } from '../parts/json.js'

@@ -1,6 +1,7 @@
 /** Receipts, searched by tenant, scope, key, state and time. What was searched for stands in the address. */
 import { type ReactNode, useState } from 'react'
 import { type Api, pathTo, type Problem } from '../api.js'
+import { formText } from '../form-text.js'
 import type { Sight } from '../frame.js'
 import { ProblemNote } from '../parts/problem-note.js'
 import { ReceiptRows } from '../parts/receipt-rows.js'
@@ -46,7 +47,7 @@ function SearchForm({
         const form = new FormData(event.currentTarget)
         location.hash = linkTo(
           'receipts',
-          Object.fromEntries(FIELDS.map((name) => [name, String(form.get(name) ?? '').trim()])),
+          Object.fromEntries(FIELDS.map((name) => [name, formText(form, name)])),
         )
       }}
     >

@@ -1,4 +1,7 @@
-/** The store: does it keep its promises as it is set up, how fast does it answer, and is there room for what comes. */
+/**
+ * The store: does it keep its promises as it is set up, how fast does it answer, and is there room for what
+ * comes.
+ */
 import { pathTo } from '../api.js'
 import type { Sight } from '../frame.js'
 import { Capacity } from '../parts/capacity.js'

@@ -1,4 +1,7 @@
-/** What may need somebody: attempts that nobody is at work on any more, what was swept, and keys used for something else. */
+/**
+ * What may need somebody: attempts that nobody is at work on any more, what was swept, and keys used for
+ * something else.
+ */
 import { useState } from 'react'
 import { pathTo, type Said } from '../api.js'
 import type { Sight } from '../frame.js'
