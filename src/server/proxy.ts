@@ -37,7 +37,7 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
   return { listener: relay(origin, guard, log), close: () => origin.close() }
 }
 
-/** Requests to the origin, past the guard. */
+/** Requests to the origin, past the guard. @public */
 export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): RequestListener {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     let run: Run | undefined

@@ -98,7 +98,7 @@ describe('admission', () => {
       children.map((child, i) =>
         child.call<{ refusals?: number; code?: string }>('queue', {
           keys: Array.from({ length: 6 }, (_, n) => `${i}-${n}`),
-          runMs: 15,
+          runMs: 200,
         }),
       ),
     )

@@ -1,6 +1,6 @@
 /**
- * Which thread writes: few rows at a time on the caller's, a crowd on the worker's, and back again. Wherever it was, what
- * one has written the other finds. The compiled store, with every thread that it starts counted.
+ * Which thread writes: few rows at a time on the caller's, a crowd on the worker's, and back again. Wherever it was,
+ * what one has written the other finds. The compiled store, with every message to a thread counted.
  */
 import { syncBuiltinESMExports } from 'node:module'
 import workerThreads from 'node:worker_threads'
@@ -79,6 +79,14 @@ describe('the thread of a write', () => {
     const [settled] = await store.swap([change(receipts[0] as never, 'succeeded')])
     expect(settled?.done).toBe(true)
     expect((await store.get(claimed.slice(0, 1))).receipts[0]?.state).toBe('succeeded')
+  })
+
+  it('leaves the event loop its turns, however many calls follow each other', async () => {
+    const store = open(newFile(), { thread: 'caller' })
+    let turned = false
+    setTimeout(() => (turned = true), 1)
+    for (const endMs = performance.now() + 30_000; !turned && performance.now() < endMs;) await put(store)
+    expect(turned).toBe(true)
   })
 
   it('does not keep generations from being sealed', async () => {
