@@ -21,14 +21,12 @@ const STORY = `#/receipt?${new URLSearchParams(HELD)}`
 /** Where to look, on what, and what to do before the picture. */
 const PICTURES = [
   { name: 'now', at: '#/', width: 1280, height: 860 },
-  { name: 'now-dark', at: '#/', width: 1280, height: 860, dark: true },
-  { name: 'held', at: '#/held', width: 1280, height: 620, press: 'It did not happen' },
+  { name: 'held', at: '#/held', width: 1280, height: 860, press: 'It did not happen' },
   { name: 'story', at: STORY, width: 1280, height: 900 },
+  { name: 'receipts', at: '#/receipts?state=succeeded', width: 1280, height: 560 },
   { name: 'trouble', at: '#/trouble', width: 1280, height: 700 },
-  { name: 'store', at: '#/store', width: 1280, height: 860 },
-  { name: 'receipts', at: '#/receipts', width: 1280, height: 700 },
-  { name: 'phone-held', at: '#/held', width: 390, height: 844 },
-  { name: 'phone-now', at: '#/', width: 390, height: 844 },
+  { name: 'store', at: '#/store', width: 1280, height: 1240 },
+  { name: 'phone-held', at: '#/held', width: 390, height: 700 },
   { name: 'wall', at: '#/', width: 1920, height: 1080, dark: true },
 ]
 

@@ -14,7 +14,7 @@ export interface StreamListener {
 }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
+const LONGEST_WAIT_MS = 5_000
 
 /** Returns how to stop. */
 export function followDecisions(api: Api, tenant: string, listener: StreamListener): () => void {

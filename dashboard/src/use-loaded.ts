@@ -39,7 +39,7 @@ export function useLoaded<T>(
       if (said.ok) hold({ path: from, value: said.value })
       else hold((last) => ({ ...(last.path === from ? last : { path: from }), problem: said.problem }))
       // Whoever got no answer asks again, however seldom they ask otherwise.
-      const nextMs = said.ok ? everyMs : Math.max(everyMs, 5_000)
+      const nextMs = said.ok ? everyMs : Math.max(everyMs, 2_000)
       if (nextMs > 0) timer = setTimeout(() => void load(from), nextMs)
     }
     void load(path)

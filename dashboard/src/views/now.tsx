@@ -28,7 +28,7 @@ export function NowView({ api, tenant, decisions }: Sight) {
   const [spanName, setSpan] = useState<keyof typeof SPANS>('hour')
   const [layer, setLayer] = useState('')
   const [paused, setPaused] = useState<readonly Decision[]>()
-  const { value: stats, problem } = useLoaded<Stats>(api, pathTo('/v1/stats', { tenant }), 5_000)
+  const { value: stats, problem } = useLoaded<Stats>(api, pathTo('/v1/stats', { tenant }), 3_000)
 
   const shown = (paused ?? decisions.latest).filter(
     ({ event }) => layer === '' || layerOf(event.scope) === layer,

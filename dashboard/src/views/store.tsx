@@ -14,7 +14,7 @@ import { number } from '../wording.js'
 export function StoreView({ api, me, tenant }: Sight) {
   const mayCheck = me.tenant === '*' && me.rights.includes('admin')
   const check = useLoaded<StoreReport>(api, mayCheck ? '/v1/check' : undefined, 30_000)
-  const stats = useLoaded<Stats>(api, pathTo('/v1/stats', { tenant }), 5_000)
+  const stats = useLoaded<Stats>(api, pathTo('/v1/stats', { tenant }), 3_000)
   return (
     <>
       <h1>Store</h1>
