@@ -83,10 +83,11 @@ describe('the thread of a write', () => {
 
   it('leaves the event loop its turns, however many calls follow each other', async () => {
     const store = open(newFile(), { thread: 'caller' })
-    let turned = false
-    setTimeout(() => (turned = true), 1)
-    for (const endMs = performance.now() + 30_000; !turned && performance.now() < endMs;) await put(store)
-    expect(turned).toBe(true)
+    const loop = { turned: false }
+    setTimeout(() => (loop.turned = true), 1)
+    for (const endMs = performance.now() + 30_000; !loop.turned && performance.now() < endMs;)
+      await put(store)
+    expect(loop.turned).toBe(true)
   })
 
   it('does not keep generations from being sealed', async () => {
