@@ -100,7 +100,7 @@ describe('over stdio', () => {
       'line',
     )) as [string]
     expect(JSON.parse(line)).toMatchObject({ error: { code: 'INVALID_INTENT' } })
-    expect(await once(child, 'exit')).toEqual([1, null])
+    expect(await once(child, 'exit')).toEqual([2, null])
   })
 })
 

@@ -215,7 +215,7 @@ describe('the command line', () => {
     [['keys', 'revoke', 'nobody'], /there is no key "nobody"/],
   ])('%j is refused with the reason', async (args, reason) => {
     await expect(house.ibid(...args)).rejects.toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringMatching(reason) as string,
     })
   })
