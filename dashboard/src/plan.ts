@@ -10,7 +10,8 @@ export interface Plan {
 }
 
 const NAME = 'ibid.plan'
-const FIRST: Plan = { perSecond: 1, windowSeconds: 86_400, margin: 0.2 }
+/** No rate: there is no plan yet. */
+const FIRST: Plan = { perSecond: 0, windowSeconds: 86_400, margin: 0.2 }
 
 /** Receipts that are alive at once. */
 export function recordsOf({ perSecond, windowSeconds, margin }: Plan): number {

@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'react'
 import type { Api } from './api.js'
 import { followDecisions, type StreamState } from './event-stream.js'
-import type { Address, AuditEvent } from './shapes.js'
+import type { Address, AuditEvent, AuditName } from './shapes.js'
 
 export interface Decision {
   /** Counted in this tab. */
@@ -19,6 +19,9 @@ export interface Decisions {
 }
 
 const MOST = 1_000
+/** Rare, and looked for: they are kept when a storm of others comes. */
+export const NOTABLE: readonly AuditName[] = ['conflict', 'held', 'swept', 'takeover', 'stale', 'resolved']
+const MOST_NOTABLE = 500
 const EVERY_MS = 250
 
 export function useDecisions(api: Api, tenant: string): Decisions {
@@ -30,9 +33,9 @@ export function useDecisions(api: Api, tenant: string): Decisions {
     let timer: ReturnType<typeof setTimeout> | undefined
     function flush(): void {
       timer = undefined
-      const fresh = waiting.slice(-MOST).toReversed()
+      const fresh = waiting.toReversed()
       waiting = []
-      show(({ state, latest }) => ({ state, latest: [...fresh, ...latest].slice(0, MOST) }))
+      show(({ state, latest }) => ({ state, latest: trimmed([...fresh, ...latest]) }))
     }
     const stop = followDecisions(api, tenant, {
       event(event) {
@@ -49,6 +52,13 @@ export function useDecisions(api: Api, tenant: string): Decisions {
   }, [api, tenant])
 
   return decisions
+}
+
+function trimmed(all: readonly Decision[]): readonly Decision[] {
+  let notable = 0
+  return all.filter(
+    ({ event }, at) => at < MOST || (NOTABLE.includes(event.event) && ++notable <= MOST_NOTABLE),
+  )
 }
 
 /** Changes whenever something was decided about this key, in whatever layer. */

@@ -152,12 +152,13 @@ describe('what the views show', () => {
     await tab.getByText('journalMode').waitFor()
     const claim = tab.getByRole('row', { name: /^claim/ })
     expect(Number(await claim.getByRole('cell').first().textContent())).toBeGreaterThan(0)
+    await tab.getByText('no plan yet').nth(1).waitFor()
     await tab.getByLabel('Originals per second').fill('80')
     await tab.getByLabel('Window, in seconds').fill('135')
     await tab.getByLabel('Margin').fill('0.2')
     await tab.getByText('12,960 planned').waitFor()
     await tab.getByRole('button', { name: 'Count receipts' }).click()
-    await tab.getByText(/^\d+ of 12,960 planned/).waitFor()
+    await tab.getByText(/^\d+, 12,960 planned \(/).waitFor()
     await tab.reload()
     await tab.getByText('12,960 planned').waitFor()
   })
@@ -237,4 +238,18 @@ describe('who can use it', () => {
     expect(await tab.evaluate(() => 'planted' in window)).toBe(false)
     expect(tab.complaints.join()).toContain('Content Security Policy')
   })
+})
+
+test('a storm of others does not push what is worth a look off the page', async () => {
+  const tab = await desk.open(link)
+  await tab.getByText('Live', { exact: true }).waitFor()
+  const look = tab.getByRole('region', { name: 'Worth a look', exact: true })
+  await look.getByRole('link', { name: 'wf_62:step_1' }).waitFor()
+  for (const round of [1, 2]) {
+    const one = { tenant: 'storm', scope: 'bulk', lease: '1h' }
+    const claims = Array.from({ length: 900 }, (_, at) => ({ ...one, key: `${round}-${at}` }))
+    await caller(served.url, served.key)('/v1/claims', { claims })
+  }
+  await tab.getByRole('link', { name: '2-899' }).waitFor()
+  expect(await look.getByRole('link', { name: 'wf_62:step_1' }).count()).toBe(1)
 })

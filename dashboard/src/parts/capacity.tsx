@@ -42,7 +42,7 @@ export function Capacity({
     for (let pages = 0; pages < MOST_PAGES; pages++) {
       const said = await api.get<Page>(pathTo('/v1/receipts', { tenant, limit: '1000', cursor }))
       setProblem(said.ok ? undefined : said.problem)
-      if (!said.ok) break
+      if (!said.ok) return setCounting(false)
       receipts += said.value.receipts.length
       cursor = said.value.cursor
       if (cursor === undefined) break
@@ -68,16 +68,16 @@ export function Capacity({
           name="Originals a second, busiest ten seconds of the last hour"
           is={peak}
           of={plan.perSecond}
-          words={`${number(peak)} of ${number(plan.perSecond)} planned`}
+          words={number(peak)}
         />
         <Bar
           name="Live receipts"
-          is={counted?.receipts ?? 0}
+          is={counted?.receipts}
           of={planned}
           words={
             counted === undefined
-              ? `not counted yet; ${number(planned)} planned`
-              : `${counted.isAll ? '' : 'more than '}${number(counted.receipts)} of ${number(planned)} planned`
+              ? 'not counted'
+              : `${counted.isAll ? '' : 'more than '}${number(counted.receipts)}`
           }
         />
       </dl>
@@ -107,7 +107,7 @@ function PlanField({
         type="number"
         min={0}
         step="any"
-        defaultValue={plan[name]}
+        defaultValue={name === 'perSecond' && plan[name] === 0 ? '' : plan[name]}
         onChange={(event) => onChange(name, event.target.value)}
       />
     </label>
@@ -121,22 +121,27 @@ function Bar({
   words,
 }: {
   readonly name: string
-  readonly is: number
+  readonly is: number | undefined
   readonly of: number
   readonly words: string
 }) {
+  const isOver = is !== undefined && is > of
   return (
     <div>
       <dt>{name}</dt>
       <dd>
-        <progress
-          aria-label={name}
-          max={Math.max(of, 1e-9)}
-          value={Math.min(is, of)}
-          className={is > of ? 'bad' : ''}
-        />
+        {of > 0 && (
+          <progress
+            aria-label={name}
+            max={of}
+            value={Math.min(is ?? 0, of)}
+            className={isOver ? 'bad' : ''}
+          />
+        )}
         <span>
-          {words} ({share(is, of)})
+          {words}
+          {of > 0 ? `, ${number(of)} planned` : '; no plan yet: enter a rate'}
+          {of > 0 && is !== undefined && ` (${share(is, of)})`}
         </span>
       </dd>
     </div>

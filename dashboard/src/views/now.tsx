@@ -12,7 +12,7 @@ import { LayerTable } from '../parts/layer-table.js'
 import { ProblemNote } from '../parts/problem-note.js'
 import { Tile } from '../parts/tile.js'
 import type { AuditName, LayerCounts, Stats } from '../shapes.js'
-import type { Decision } from '../use-decisions.js'
+import { type Decision, NOTABLE } from '../use-decisions.js'
 import { useLoaded } from '../use-loaded.js'
 import { layerOf, number, share, span } from '../wording.js'
 
@@ -22,7 +22,7 @@ const SPANS = {
 } as const
 
 const DUPLICATES: readonly AuditName[] = ['dedup_hit', 'in_flight']
-const ATTENTION: readonly AuditName[] = ['conflict', 'held', 'swept', 'stale', 'resolved']
+const ATTENTION = NOTABLE.filter((name) => name !== 'takeover')
 
 export function NowView({ api, tenant, decisions }: Sight) {
   const [spanName, setSpan] = useState<keyof typeof SPANS>('hour')
@@ -119,7 +119,7 @@ export function NowView({ api, tenant, decisions }: Sight) {
           title="Worth a look"
           about="Held, swept, refused or resolved."
           decisions={of(ATTENTION)}
-          empty="Nothing unusual."
+          empty="Nothing among the decisions that this server remembers."
         />
       </div>
       {stats && layers.length > 0 && <LayerTable totals={stats.totals} />}

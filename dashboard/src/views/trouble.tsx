@@ -8,7 +8,7 @@ import type { Sight } from '../frame.js'
 import { ProblemNote } from '../parts/problem-note.js'
 import { ReceiptRows } from '../parts/receipt-rows.js'
 import { linkToReceipt } from '../place.js'
-import type { AuditName, Page, Swept } from '../shapes.js'
+import type { AuditName, Page, Stats, Swept } from '../shapes.js'
 import type { Decision } from '../use-decisions.js'
 import { useLoaded } from '../use-loaded.js'
 import { ago, EVENT_WORDS, number, span } from '../wording.js'
@@ -19,6 +19,8 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
   const pending = pathTo('/v1/receipts', { tenant, state: 'pending', limit: '500' })
   const { value, problem, reload } = useLoaded<Page>(api, pending, 10_000)
   const [swept, setSwept] = useState<Said<Swept>>()
+  const stats = useLoaded<Stats>(api, pathTo('/v1/stats', { tenant }), 10_000).value
+  const conflicts = stats && Object.values(stats.totals).reduce((all, layer) => all + layer.conflicts, 0)
   const nowMs = api.now()
   const stuck = value?.receipts.filter(({ until }) => until !== null && until < nowMs)
   const of = (names: readonly AuditName[]): readonly Decision[] =>
@@ -44,8 +46,8 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
           )}
         </div>
         <p className="quiet">
-          Running, but with a lapsed lease: nobody is at work on them any more. The next claim or the next
-          sweep (every minute) decides by their recovery.
+          Running, but with a lapsed lease: nobody is at work on them any more. Those with recovery hold are
+          held by the next sweep, every minute; the others go on with the next claim of their key.
         </p>
         <div role="status">
           {swept?.ok && (
@@ -67,10 +69,17 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
       <section className="card" aria-labelledby="swept">
         <h2 id="swept">Swept, taken over, too late</h2>
         <p className="quiet">Leases that lapsed, and workers that came back after theirs was gone.</p>
-        <Events decisions={of(SWEPT)} nowMs={nowMs} empty="No lease has lapsed lately." />
+        <Events
+          decisions={of(SWEPT)}
+          nowMs={nowMs}
+          empty="None among the decisions that this server remembers."
+        />
       </section>
       <section className="card" aria-labelledby="conflicts">
-        <h2 id="conflicts">Conflicts</h2>
+        <h2 id="conflicts">
+          Conflicts{' '}
+          {conflicts !== undefined && <span className="quiet">{number(conflicts)} in the last day</span>}
+        </h2>
         <p className="quiet">
           A key that came again with another payload. It was refused and nothing ran. Either a caller uses one
           key for two things, or a field that changes with every try is part of the payload: leave it out with{' '}
@@ -79,12 +88,12 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
         <Events
           decisions={of(['conflict'])}
           nowMs={nowMs}
-          empty="No key was used for something else lately."
+          empty="None among the decisions that this server remembers."
         />
         <p className="quiet">
           Payloads are not stored, only their fingerprints, so the fields that differ cannot be shown here;{' '}
-          <code>ibid scan</code> finds them in recorded calls. This list is of what this server remembers,
-          about the last thousand decisions.
+          <code>ibid scan</code> finds them in recorded calls. A server remembers about its last thousand
+          decisions; the log of the store has them all.
         </p>
       </section>
     </>
