@@ -3,7 +3,6 @@
  * `ibid serve`: npm start -- --port 8080. The story of one Sunday is `npm run sunday`.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureInstalled, root as place } from './install.mjs'
@@ -11,15 +10,10 @@ import { ensureInstalled, root as place } from './install.mjs'
 const root = fileURLToPath(place)
 
 if (!ensureInstalled()) process.exit(1)
-const builds = ['scripts/build.mjs', 'scripts/build-dashboard.mjs'].filter((script) =>
-  existsSync(join(root, script)),
-)
-for (const script of builds) {
-  const { status, signal } = spawnSync(process.execPath, [script], { cwd: root, stdio: 'inherit' })
-  if (status !== 0) {
-    console.error(`node ${script} ended with ${signal ?? status}`)
-    process.exit(status || 1)
-  }
+const { status, signal } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+if (status !== 0) {
+  console.error(`node scripts/build.mjs ended with ${signal ?? status}`)
+  process.exit(status || 1)
 }
 
 // A larger nursery: whatever a batch of claims makes is gone again before it would grow old.

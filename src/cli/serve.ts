@@ -72,6 +72,7 @@ function welcome({ url, proxyUrl }: RunningServer, settings: Settings, key: stri
       '',
     )
     for (const line of firstSteps(url, key)) lines.push(line, '')
+    lines.push('And watch them arrive:', '', `  ${url}/#key=${key}`, '')
   }
   return `${lines.join('\n')}\n`
 }

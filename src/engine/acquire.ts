@@ -107,7 +107,7 @@ async function judge<T>(
     case 'replay':
       return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
-      if (isOurs) return resume(room, claiming, found)
+      if (isOurs && claiming.brought) return resume(room, claiming, found)
       if (room.executions.find(call.id)?.token === found.token) return undefined
       if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined
       throw inFlight(room, found, decision.retryAfterMs)
@@ -115,7 +115,7 @@ async function judge<T>(
       await checkHeld(room, call, found)
       return undefined
     case 'move':
-      if (isOurs) throw tokenSpent()
+      if (isOurs && claiming.brought) throw tokenSpent()
       return move(room, decision, claiming, found)
   }
 }

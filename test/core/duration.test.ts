@@ -47,3 +47,8 @@ describe('refuses, naming the field', () => {
     expect(refusal(() => toMs(written as Duration, 'window')).message).toContain(message)
   })
 })
+
+it('more durations than are remembered are read all the same', () => {
+  for (let n = 1; n <= 600; n++) expect(toMs(`${n}ms`, 'field')).toBe(n)
+  expect(toMs('600ms', 'field')).toBe(600)
+})
