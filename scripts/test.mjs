@@ -24,6 +24,7 @@ const started = performance.now()
 
 /** The order matters in two places: type checks and tests that import 'ibid' read dist/. */
 const stages = [
+  await runQuiet('servers', ['node', 'scripts/servers/install.mjs']),
   await runQuiet('build', ['node', 'scripts/build.mjs']),
   await runQuiet('format', ['oxfmt', '--check']),
   await runQuiet('lint', ['oxlint']),
