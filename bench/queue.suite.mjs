@@ -78,7 +78,7 @@ const jetStream = {
   ],
   ratios: [
     { of: 'one request, guard', to: 'one request, no guard', atLeast: 0.6 },
-    { of: 'no effect, guard', to: 'no effect, no guard', atLeast: 0.2 },
+    { of: 'no effect, guard', to: 'no effect, no guard', atLeast: 0.6 },
   ],
 }
 
@@ -94,7 +94,7 @@ const bullmq = {
   ],
   ratios: [
     { of: 'one request, guard', to: 'one request, no guard', atLeast: 0.6 },
-    { of: 'no effect, guard', to: 'no effect, no guard', atLeast: 0.45 },
+    { of: 'no effect, guard', to: 'no effect, no guard', atLeast: 0.6 },
   ],
 }
 
