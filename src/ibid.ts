@@ -26,6 +26,7 @@ import type { Identity } from './key/identity.js'
 import type { Store, StoreReport } from './store.js'
 
 export type { Settlement } from './engine/remote.js'
+export { realTimers } from './engine/timers.js'
 export type { Resolution } from './engine/resolve.js'
 
 export interface IbidOptions<Tx = unknown> {

@@ -28,7 +28,7 @@ export type Acquired =
       readonly receipt: Receipt
       readonly sinceMs: number
       /** Claimed earlier, under a token that the caller brought. */
-      readonly resumed?: true
+      readonly resumed?: boolean
     }
   | { readonly kind: 'settled'; readonly settled: Settled }
 
@@ -107,7 +107,7 @@ async function judge<T>(
     case 'replay':
       return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
-      if (isOurs && claiming.brought) return resume(room, claiming, found)
+      if (isOurs && claiming.brought) return regain(room, claiming, found)
       if (room.executions.find(call.id)?.token === found.token) return undefined
       if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined
       throw inFlight(room, found, decision.retryAfterMs)
@@ -143,8 +143,8 @@ async function move(
 }
 
 /**
- * Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is
- * left.
+ * Ours, but the answer that said so was lost. Nothing has run yet, and nobody knows how much of the lease is left.
+ * Under a token that the caller brought, the claim may be one that an earlier call has announced.
  */
 async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
   const next = ownerDraft(found, 'renew', null)
@@ -153,21 +153,9 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   const swapped = await swapOrAskAgain(room, claiming, { expect, next })
   if (!swapped?.done) return undefined
   const receipt = asWritten(next, swapped.now, swapped.epoch)
-  changed(room, found, claiming.asked)
+  if (!claiming.brought) changed(room, found, claiming.asked)
   changed(room, receipt, next)
-  return { kind: 'owned', receipt, sinceMs }
-}
-
-/** As `regain`, for a token that the caller brought: the claim may be one that an earlier call has announced. */
-async function resume(room: Room, claiming: Claiming, found: Receipt): Promise<Acquired | undefined> {
-  const next = ownerDraft(found, 'renew', null)
-  const expect = { token: found.token, state: found.state, until: found.until }
-  const sinceMs = room.timers.elapsedMs()
-  const swapped = await swapOrAskAgain(room, claiming, { expect, next })
-  if (!swapped?.done) return undefined
-  const receipt = asWritten(next, swapped.now, swapped.epoch)
-  changed(room, receipt, next)
-  return { kind: 'owned', receipt, sinceMs, resumed: true }
+  return { kind: 'owned', receipt, sinceMs, resumed: claiming.brought }
 }
 
 async function claim(room: Room, draft: Draft, startMs: number): Promise<Claimed> {

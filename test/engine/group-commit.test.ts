@@ -127,3 +127,13 @@ test('no timer is set to gather a batch, and 256 callers need few trips', async 
   ])
   expect(on.time.armed).toBe(armed)
 })
+
+test('a full batch is sent while the rest of the turn goes on: store and callers work side by side', async () => {
+  const { commit, trips } = slowStore({ maxBatch: 3, lanes: 2 })
+  const asked = [0, 1, 2, 3].map((n) => keyOf(commit.get(address(n))))
+  expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2']])
+  await turn()
+  expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2'], ['k3']])
+  for (const trip of trips) await trip.answer()
+  expect(await Promise.all(asked)).toEqual(['k0', 'k1', 'k2', 'k3'])
+})

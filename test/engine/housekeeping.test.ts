@@ -139,3 +139,20 @@ test('[R12] a store that is away while it is swept: a structured error', async (
   on.tap.failBefore('scan')
   expect((await failure(ibid.sweep())).code).toBe('STORE_UNAVAILABLE')
 })
+
+test('[R52] in the background, claims have the store to themselves for as long as each batch took', async () => {
+  const on = bench()
+  const { store } = on
+  const startedMs: number[] = []
+  const purge = store.purge.bind(store)
+  let left = 3
+  store.purge = async (limit, auditMs) => {
+    startedMs.push(on.time.timers.elapsedMs())
+    await new Promise<void>((resolve) => on.time.timers.after(40, resolve))
+    return left-- > 0 ? { receipts: limit, events: 0 } : purge(limit, auditMs)
+  }
+  on.open({ housekeeping: { every: '1s' } })
+  await on.time.pass(2_000)
+  const gaps = startedMs.slice(1, 4).map((ms, i) => ms - (startedMs[i] as number))
+  expect(gaps).toEqual([80, 80, 80])
+})

@@ -94,7 +94,7 @@ test('health, readiness, the page and metrics', async () => {
   expect(policy).toContain("default-src 'none'")
   expect(policy).toContain("frame-ancestors 'none'")
   expect(policy).not.toMatch(/unsafe|https?:|\*/)
-  expect(String(page.body)).not.toMatch(/(src|href)="(?!\.?\/)/)
+  expect(String(page.body)).not.toMatch(/(src|href)=(?!"\/[^/])/)
   for (const path of [
     '/../package.json',
     '/%2e%2e/package.json',

@@ -1,20 +1,12 @@
-/** Elapsed time, and waiting that can be cut short. Tests and simulations put virtual timers in its place. */
-import { performance } from 'node:perf_hooks'
+/** Waiting that can be cut short. Tests and simulations put virtual timers in the place of the real ones. */
 import type { IbidOptions } from '../../ibid.js'
+
+export { realTimers } from '../../ibid.js'
 
 export type Timers = NonNullable<IbidOptions['timers']>
 
-/** What setTimeout can count to; longer waits are made of several. */
+/** Longer waits are made of several. */
 const LONGEST_MS = 2_000_000_000
-
-export const realTimers: Timers = {
-  elapsedMs: () => performance.now(),
-  after(ms, fn, background) {
-    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_MS))
-    if (background) timer.unref()
-    return () => clearTimeout(timer)
-  },
-}
 
 /** Rejects with the signal's reason when it aborts first. */
 export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
