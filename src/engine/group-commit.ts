@@ -1,7 +1,7 @@
 /**
  * Group commit: whatever waits while a batch is on its way is the next batch. There is no timer: an idle
- * store gets a lone operation at once, a busy one gets full batches. Each verb has a queue of its own, so
- * that a renewal never stands behind a thousand claims.
+ * store gets a lone operation at once, a busy one gets full batches, and the last lane takes nothing else. Each
+ * verb has a queue of its own, so that a renewal never stands behind a thousand claims.
  */
 import type { Address, Draft, Receipt } from '../core/receipt.js'
 import type { Claimed, Store, Swap, Swapped } from '../store.js'
@@ -36,14 +36,18 @@ function queue<In, Out>(
   lanes: number,
   send: (batch: In[]) => Promise<readonly Out[]>,
 ): (input: In) => Promise<Out> {
+  const open = Math.max(1, lanes - 1)
   /** The last one is still being filled. */
   const waiting: Batch<In, Out>[] = []
   let filling: Batch<In, Out> | undefined
   let onTheirWay = 0
   let scheduled = false
+  /** Was the last batch more than one caller's? */
+  let isCrowd = false
 
   async function trip({ inputs, resolves, rejects }: Batch<In, Out>): Promise<void> {
     onTheirWay++
+    isCrowd = inputs.length > 1
     try {
       const outputs = await send(inputs)
       for (let i = 0; i < resolves.length; i++) resolves[i]?.(outputs[i] as Out)
@@ -54,10 +58,14 @@ function queue<In, Out>(
     schedule()
   }
 
+  function mayLeave(batch: Batch<In, Out> | undefined): batch is Batch<In, Out> {
+    if (batch === undefined) return false
+    return onTheirWay < (batch.inputs.length < maxBatch ? open : lanes)
+  }
+
   function pump(): void {
-    while (onTheirWay < lanes) {
-      const batch = waiting.shift()
-      if (batch === undefined) return
+    for (let batch = waiting[0]; mayLeave(batch); batch = waiting[0]) {
+      waiting.shift()
       if (batch === filling) filling = undefined
       void trip(batch)
     }
@@ -68,11 +76,13 @@ function queue<In, Out>(
     pump()
   }
 
-  // After the microtasks that are already due: whatever the same turn of the loop asks for goes together.
+  // After the microtasks that are already due: whatever the same callback asks for goes together. Of a crowd, whatever
+  // the same turn of the loop asks for, which is one callback for each connection.
   function schedule(): void {
-    if (scheduled || waiting.length === 0 || onTheirWay >= lanes) return
+    if (scheduled || !mayLeave(waiting[0])) return
     scheduled = true
-    queueMicrotask(() => process.nextTick(due))
+    if (isCrowd) setImmediate(due)
+    else queueMicrotask(() => process.nextTick(due))
   }
 
   function roomFor(): Batch<In, Out> {
