@@ -199,9 +199,14 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
 
   return {
     tenant: options.tenant,
-    async once(intent, effect, policy) {
-      mustRun(effect)
-      return begin(intent, termsOf(policy), (call) => engine.once(call, effect))
+    once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>) {
+      try {
+        mustRun(effect)
+        const begun = begin(intent, termsOf(policy), (call) => engine.once(call, effect))
+        return begun instanceof Promise ? begun : Promise.resolve(begun)
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
       mustRun(work)

@@ -58,9 +58,12 @@ function queue<In, Out>(
     schedule()
   }
 
+  function isFull({ inputs }: Batch<In, Out>): boolean {
+    return inputs.length >= maxBatch
+  }
+
   function mayLeave(batch: Batch<In, Out> | undefined): batch is Batch<In, Out> {
-    if (batch === undefined) return false
-    return onTheirWay < (batch.inputs.length < maxBatch ? open : lanes)
+    return batch !== undefined && onTheirWay < (isFull(batch) ? lanes : open)
   }
 
   function pump(): void {
@@ -79,14 +82,15 @@ function queue<In, Out>(
   // After the microtasks that are already due: whatever the same callback asks for goes together. Of a crowd, whatever
   // the same turn of the loop asks for, which is one callback for each connection.
   function schedule(): void {
-    if (scheduled || !mayLeave(waiting[0])) return
+    const [next] = waiting
+    if (scheduled || !mayLeave(next)) return
     scheduled = true
-    if (isCrowd) setImmediate(due)
+    if (isCrowd && !isFull(next)) setImmediate(due)
     else queueMicrotask(() => process.nextTick(due))
   }
 
   function roomFor(): Batch<In, Out> {
-    if (filling === undefined || filling.inputs.length >= maxBatch) {
+    if (filling === undefined || isFull(filling)) {
       filling = { inputs: [], resolves: [], rejects: [] }
       waiting.push(filling)
     }
@@ -100,7 +104,7 @@ function queue<In, Out>(
       batch.resolves.push(resolve)
       batch.rejects.push(reject)
       // A full one has nothing to wait for: the store works on it while the rest of this turn goes on.
-      if (batch.inputs.length >= maxBatch) pump()
+      if (isFull(batch)) pump()
       else schedule()
     })
 }

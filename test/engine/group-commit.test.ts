@@ -62,10 +62,13 @@ test('no batch is larger than the store wants, and no more batches are out than 
   // The second answers first: everybody still gets what they asked for.
   await trips[1]?.answer()
   expect(trips.map(({ keys }) => keys.length)).toEqual([3, 3, 3])
+  // The last lane is for full batches: what is left would only cost a trip of its own.
   await trips[0]?.answer()
+  expect(trips.map(({ keys }) => keys.length)).toEqual([3, 3, 3])
+  await trips[2]?.answer()
+  await turn()
   expect(trips.map(({ keys }) => keys.length)).toEqual([3, 3, 3, 1])
   await trips[3]?.answer()
-  await trips[2]?.answer()
   expect(await all).toEqual(Array.from({ length: 10 }, (_, n) => `k${n}`))
 })
 
@@ -132,8 +135,28 @@ test('a full batch is sent while the rest of the turn goes on: store and callers
   const { commit, trips } = slowStore({ maxBatch: 3, lanes: 2 })
   const asked = [0, 1, 2, 3].map((n) => keyOf(commit.get(address(n))))
   expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2']])
-  await turn()
+  await trips[0]?.answer()
   expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2'], ['k3']])
-  for (const trip of trips) await trip.answer()
+  await trips[1]?.answer()
   expect(await Promise.all(asked)).toEqual(['k0', 'k1', 'k2', 'k3'])
+})
+
+test('of a crowd, whatever the connections ask for in one turn of the loop is one batch', async () => {
+  const { commit, trips } = slowStore({ maxBatch: 100, lanes: 1 })
+  const asked = [0, 1].map((n) => commit.get(address(n)))
+  await turn()
+  await trips[0]?.answer()
+  await Promise.all(asked)
+  // Callbacks of their own, in one turn, as connections have them.
+  const later = [2, 3, 4].map(
+    (n) => new Promise((resolve) => setImmediate(() => resolve(keyOf(commit.get(address(n)))))),
+  )
+  await turn()
+  await turn()
+  expect(trips.map(({ keys }) => keys)).toEqual([
+    ['k0', 'k1'],
+    ['k2', 'k3', 'k4'],
+  ])
+  await trips[1]?.answer()
+  expect(await Promise.all(later)).toEqual(['k2', 'k3', 'k4'])
 })

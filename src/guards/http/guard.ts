@@ -8,7 +8,7 @@ import type { Ibid } from '../../ibid.js'
 import { deriveKey } from '../../key/index.js'
 import { announce } from './attempts.js'
 import { keptByCheck } from './checked-policy.js'
-import type { Answer, Exchange } from './exchange.js'
+import type { Answer, Body, Exchange } from './exchange.js'
 import { scopeOf, tenantOf } from './intent.js'
 import { type Kept, replayOf } from './kept.js'
 import { missingKey, readKey } from './key-header.js'
@@ -34,6 +34,8 @@ interface HttpIntent {
   readonly payload: string
 }
 
+const PASS: Promise<Opening> = Promise.resolve(undefined)
+
 /** By definition of HTTP these ask for nothing to be done. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'])
 
@@ -51,37 +53,52 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
   }
   const policy = keptByCheck(settings.policy, settings.allowed, settings.maxResponseBytes)
 
-  async function open(exchange: Exchange<R>): Promise<Opening> {
+  function open(exchange: Exchange<R>): Promise<Opening> {
     try {
-      if (!isSafe(exchange.method)) return await openWrite(exchange)
-      if (exchange.path !== settings.statusPath || exchange.method !== 'GET') return undefined
-      const tenant = await tenantOf(exchange.request, settings)
-      return { kind: 'answer', answer: await showStatus(ibid, exchange.query, tenant) }
+      if (!isSafe(exchange.method)) return openWrite(exchange)
+      if (exchange.path !== settings.statusPath || exchange.method !== 'GET') return PASS
+      return openStatus(exchange).catch(refusal)
     } catch (error) {
-      if (error instanceof IbidError) return refused(error)
-      throw error
+      return refusal(error)
     }
   }
 
-  async function openWrite(exchange: Exchange<R>): Promise<Opening> {
+  async function openStatus({ request, query }: Exchange<R>): Promise<Opening> {
+    return { kind: 'answer', answer: await showStatus(ibid, query, await tenantOf(request, settings)) }
+  }
+
+  /** Nothing is awaited where everything is at hand: a replay is a matter of microseconds. */
+  function openWrite(exchange: Exchange<R>): Promise<Opening> {
     const { request } = exchange
-    let key = readKey(exchange, settings.places)
+    const key = readKey(exchange, settings.places)
     if (key === undefined) {
       const required =
         typeof settings.required === 'function' ? settings.required(request) : settings.required
-      if (required === false) return undefined
+      if (required === false) return PASS
       if (required === true) throw missingKey(settings.places)
     }
-    const whose = tenantOf(request, settings)
-    const tenant = whose instanceof Promise ? await whose : whose
-    const sent = exchange.body()
-    const payload = requestText(exchange, sent instanceof Promise ? await sent : sent, settings)
-    const scope = scopeOf(exchange, settings)
-    key ??= deriveKey({ tenant: tenant ?? 'single tenant', layer: 'http', scope }, payload)
-    return begin({ tenant, scope, key, payload }, request)
+    const tenant = tenantOf(request, settings)
+    if (tenant instanceof Promise) {
+      return tenant.then(async (name) => begin(exchange, key, name, await exchange.body())).catch(refusal)
+    }
+    const body = exchange.body()
+    if (!(body instanceof Promise)) return begin(exchange, key, tenant, body)
+    return body.then((bytes) => begin(exchange, key, tenant, bytes)).catch(refusal)
   }
 
-  function begin(intent: HttpIntent, request: R): Promise<Opening> {
+  function begin(
+    exchange: Exchange<R>,
+    brought: string | undefined,
+    tenant: string | undefined,
+    body: Body,
+  ): Promise<Opening> {
+    const payload = requestText(exchange, body, settings)
+    const scope = scopeOf(exchange, settings)
+    const key = brought ?? deriveKey({ tenant: tenant ?? 'single tenant', layer: 'http', scope }, payload)
+    return start({ tenant, scope, key, payload }, exchange.request)
+  }
+
+  function start(intent: HttpIntent, request: R): Promise<Opening> {
     return new Promise((resolve, reject) => {
       let running: Running | undefined
       function effect(attempt: Attempt): Promise<Kept> {
@@ -106,6 +123,11 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
 
   function refused(error: IbidError): Opening {
     return { kind: 'answer', answer: problem(error) }
+  }
+
+  async function refusal(error: unknown): Promise<Opening> {
+    if (error instanceof IbidError) return refused(error)
+    throw error
   }
 
   function problem(error: IbidError): Answer {
