@@ -1,6 +1,6 @@
 /** What ibid does, through its public API, on a store that the caller has opened. */
 import { createIbid } from 'ibid'
-import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT } from './workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP } from './workload.mjs'
 
 const POLICY = { window: '7d' }
 
@@ -89,11 +89,11 @@ function draftOf() {
 export async function oneCaller(store, { count }) {
   const ibid = openIbid(store)
   const times = []
-  for (let i = 0; i < count + 200; i++) {
+  for (let i = 0; i < count + WARM_UP; i++) {
     const key = newKey()
     const startMs = performance.now()
     await ibid.once({ scope: SCOPE, key, payload: payloadOf(key) }, () => resultOf(key), POLICY)
-    if (i >= 200) times.push((performance.now() - startMs) * 1_000)
+    if (i >= WARM_UP) times.push((performance.now() - startMs) * 1_000)
   }
   await ibid.close()
   return Math.round(times.toSorted((a, b) => a - b)[count >> 1])

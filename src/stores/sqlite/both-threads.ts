@@ -7,7 +7,7 @@
 import { statSync } from 'node:fs'
 import { callerThread } from './caller-thread.js'
 import type { DeskSettings } from './desk.js'
-import type { Thread } from './thread.js'
+import type { Answered, Thread } from './thread.js'
 import type { Verb, Verbs } from './verbs.js'
 import { workerThread } from './worker-thread.js'
 
@@ -75,15 +75,20 @@ export function bothThreads(settings: DeskSettings): Thread {
     return false
   }
 
-  async function callNear<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+  function callNear<V extends Verb>(verb: V, input: Verbs[V]['in']): Answered<V> {
     const startMs = performance.now()
-    try {
-      return await near.call(verb, input)
-    } finally {
+    const ended = (): void => {
       behind = 0
       disk.took(performance.now() - startMs)
       if (--untilTidy <= 0 || near.isUntidy()) tidy()
     }
+    let answer: Answered<V> | undefined
+    try {
+      answer = near.call(verb, input)
+    } finally {
+      if (!(answer instanceof Promise)) ended()
+    }
+    return answer instanceof Promise ? answer.finally(ended) : answer
   }
 
   function tidy(): void {

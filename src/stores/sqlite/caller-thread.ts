@@ -2,7 +2,8 @@
 import type { CatalogueCopy } from './catalogue.js'
 import { Desk, type DeskSettings } from './desk.js'
 import { toError } from './errors.js'
-import type { Thread } from './thread.js'
+import type { Answered, Thread } from './thread.js'
+import type { Verb, Verbs } from './verbs.js'
 
 export interface CallerThread extends Thread {
   /** Is there something that this thread leaves to another? */
@@ -29,25 +30,30 @@ export function callerThread(settings: DeskSettings): CallerThread {
   function soon(): void {
     if (due) return
     due = true
-    if (performance.now() - lastTurnMs < TURN_MS) return queueMicrotask(work)
     setImmediate(() => {
       lastTurnMs = performance.now()
       work()
     })
   }
 
+  function take<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    return new Promise((resolve, reject) => {
+      desk.take({
+        verb,
+        input,
+        done: (output) => resolve(output as Verbs[V]['out']),
+        failed: (failure) => reject(toError(failure)),
+      })
+      soon()
+    })
+  }
+
   return {
     kind: 'caller',
-    call: (verb, input) =>
-      new Promise((resolve, reject) => {
-        desk.take({
-          verb,
-          input,
-          done: (output) => resolve(output as never),
-          failed: (failure) => reject(toError(failure)),
-        })
-        soon()
-      }),
+    call<V extends Verb>(verb: V, input: Verbs[V]['in']): Answered<V> {
+      const done = !due && performance.now() - lastTurnMs < TURN_MS ? desk.now(verb, input) : undefined
+      return done ? (done.output as Verbs[V]['out']) : take(verb, input)
+    },
     isUntidy: () => desk.isUntidy,
     learn: (known) => desk.learn(known),
     close: async () => desk.close(),

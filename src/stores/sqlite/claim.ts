@@ -13,6 +13,24 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
   if (found) return found
   const { sql, catalogue } = connection
   const epoch = draft.epoch ?? nextEpoch(now, catalogue.floorEpoch)
+  if (isFirst(draft)) {
+    sql.claimFirst.get(
+      catalogue.give(),
+      draft.tenant,
+      draft.scope,
+      draft.key,
+      draft.fingerprint,
+      draft.token,
+      draft.maxAttempts,
+      RECOVERY[draft.recovery],
+      draft.leaseMs,
+      draft.windowMs,
+      epoch,
+      now,
+      draft.forMs === null ? null : now + draft.forMs,
+    )
+    return epoch
+  }
   sql.claim.get(
     catalogue.give(),
     draft.tenant,
@@ -36,4 +54,17 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
     draft.audit.why ?? null,
   )
   return epoch
+}
+
+/** As the engine writes almost all of them. */
+function isFirst({ state, attempt, outcome, createdAt, audit }: Draft): boolean {
+  return (
+    state === 'pending' &&
+    attempt === 1 &&
+    outcome === null &&
+    createdAt === null &&
+    audit.event === 'claimed' &&
+    audit.by === undefined &&
+    audit.why === undefined
+  )
 }

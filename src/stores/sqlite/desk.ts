@@ -5,7 +5,7 @@
  */
 import type { CatalogueCopy } from './catalogue.js'
 import { checkpoint, type Connection, connect, inRead, inWrite, knowing } from './connection.js'
-import { type Failure, failureOf, lockedTooLong } from './errors.js'
+import { type Failure, failureOf, lockedTooLong, toError } from './errors.js'
 import { GENERATION_SIZE } from './generation.js'
 import type { Settings } from './open.js'
 import { isDue, seal } from './seal.js'
@@ -16,9 +16,12 @@ export interface DeskSettings extends Settings {
   readonly generationSize?: number | undefined
 }
 
-export interface Ticket {
+interface Asked {
   readonly verb: Verb
   readonly input: unknown
+}
+
+export interface Ticket extends Asked {
   readonly done: (output: unknown) => void
   readonly failed: (failure: Failure) => void
 }
@@ -57,6 +60,23 @@ export class Desk {
   get isUntidy(): boolean {
     const size = this.#settings.generationSize ?? GENERATION_SIZE
     return this.#connection !== undefined && isDue(this.#connection.catalogue, size)
+  }
+
+  /**
+   * Does it at once, without a ticket, where nobody waits. Undefined: somebody else has the lock, so take a ticket.
+   * Throws a failure.
+   */
+  now(verb: Verb, input: unknown): { readonly output: unknown } | undefined {
+    if (this.#waiting.length > 0) return undefined
+    try {
+      const [output] = this.#run([{ verb, input }])
+      this.#sealIfDue()
+      return { output }
+    } catch (error) {
+      const failure = this.#understand(error)
+      if (failure.kind === 'busy') return undefined
+      throw toError(failure)
+    }
   }
 
   /** Takes a ticket. `work` has to follow. */
@@ -105,9 +125,8 @@ export class Desk {
       const outputs = this.#run(tickets)
       for (const [i, ticket] of tickets.entries()) ticket.done(outputs[i])
     } catch (error) {
-      const failure = failureOf(error, this.#settings.file)
+      const failure = this.#understand(error)
       if (failure.kind === 'busy') return void held.push(...tickets)
-      if (failure.kind === 'file') this.#disconnect()
       // Where one of them is to blame, the others must not suffer for it.
       if (failure.kind === 'call' && tickets.length > 1) {
         for (const ticket of tickets) this.#attempt([ticket], held)
@@ -117,9 +136,15 @@ export class Desk {
     }
   }
 
-  #run(tickets: readonly Waiting[]): readonly unknown[] {
+  #understand(error: unknown): Failure {
+    const failure = failureOf(error, this.#settings.file)
+    if (failure.kind === 'file') this.#disconnect()
+    return failure
+  }
+
+  #run(tickets: readonly Asked[]): readonly unknown[] {
     const connection = (this.#connection ??= connect(this.#settings))
-    const [first] = tickets as readonly [Waiting]
+    const [first] = tickets as readonly [Asked]
     if (first.verb === 'tidy') {
       checkpoint(connection)
       inRead(connection, () => {})

@@ -8,7 +8,7 @@ import { closed, unsafeStore } from '../../core/errors.js'
 import type { Store } from '../../store.js'
 import { readAudit, readScan } from './pages.js'
 import { toReceipt } from './receipt.js'
-import { startThread, type ThreadKind } from './thread.js'
+import { type Answered, startThread, type ThreadKind } from './thread.js'
 import { begin, type Own, runWork, type SqliteTransaction } from './transact.js'
 import { isWrite, type Verb, type Verbs } from './verbs.js'
 
@@ -47,11 +47,10 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
   /** While a transaction of this store waits for the lock, no new writes are sent: it would wait for ever. */
   let gate: Promise<unknown> | undefined
 
-  async function call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
-    return await counted(async () => {
-      if (gate && isWrite(verb)) await gate
-      return await thread.call(verb, input)
-    })
+  function call<V extends Verb>(verb: V, input: Verbs[V]['in']): Answered<V> {
+    if (!open) throw closed()
+    const answer = gate && isWrite(verb) ? gate.then(() => thread.call(verb, input)) : thread.call(verb, input)
+    return answer instanceof Promise ? counted(() => answer) : answer
   }
 
   async function counted<T>(work: () => Promise<T>): Promise<T> {
@@ -89,8 +88,8 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
       return { now, receipts: rows.map((found) => (found ? toReceipt(found) : undefined)) }
     },
 
-    scan: async (query) => await readScan(query, (after) => call('scan', { query, after })),
-    audit: async (query) => await readAudit(query, (after) => call('audit', { query, after })),
+    scan: async (query) => await readScan(query, async (after) => call('scan', { query, after })),
+    audit: async (query) => await readAudit(query, async (after) => call('audit', { query, after })),
 
     async purge(limit, auditMs) {
       let receipts = 0
@@ -131,7 +130,7 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
           const begun = begin(own, settings, busyMs)
           gate = begun.catch(() => undefined)
           own = await begun.finally(() => (gate = undefined))
-          return await runWork(own, settings, ({ next }) => thread.call('locate', next), work)
+          return await runWork(own, settings, async ({ next }) => thread.call('locate', next), work)
         }),
       )
     },

@@ -15,9 +15,12 @@ import { WORKER, workerThread } from './worker-thread.js'
 
 export type ThreadKind = 'auto' | 'worker' | 'caller'
 
+export type Answered<V extends Verb> = Verbs[V]['out'] | Promise<Verbs[V]['out']>
+
 export interface Thread {
   readonly kind: ThreadKind
-  readonly call: <V extends Verb>(verb: V, input: Verbs[V]['in']) => Promise<Verbs[V]['out']>
+  /** What is done at once is answered at once. */
+  readonly call: <V extends Verb>(verb: V, input: Verbs[V]['in']) => Answered<V>
   /** Once nothing is on its way any more. */
   readonly close: () => Promise<void>
 }
