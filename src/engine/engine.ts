@@ -2,7 +2,6 @@
  * The only caller of a store. Puts the parts of one engine together, and lets nothing through before the store has
  * been asked whether it is set up to keep its promises.
  */
-import { randomUUID } from 'node:crypto'
 import { closed, storeUnavailable, unsafeStore } from '../core/errors.js'
 import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
 import type { AuditPage, AuditQuery, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
@@ -19,6 +18,7 @@ import type { Call, Room } from './room.js'
 import { type CacheLimits, createSettledCache, type Settled } from './settled-cache.js'
 import { createTelemetry } from './telemetry.js'
 import { realTimers, type Timers } from './timers.js'
+import { newToken } from './token.js'
 import { transact, type Work } from './transact.js'
 import { createWaitingRoom } from './waiting-room.js'
 
@@ -173,7 +173,7 @@ function furnish<Tx>(
     waiting: createWaitingRoom(store, commit, timers),
     leases: createLeaseKeeper(timers),
     auditor: createAuditor(store, options.sinks, timers, telemetry),
-    newToken: options.newToken ?? randomUUID,
+    newToken: options.newToken ?? newToken,
     calls,
     isClosing,
   }

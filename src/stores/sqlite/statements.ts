@@ -59,7 +59,7 @@ const SQL = {
   claimFirst: `INSERT OR FAIL INTO ibid_receipt (${RECEIPT_COLUMNS}, event)
     VALUES (?1, ?2, ?3, ?4, ?5, ${STATE.pending}, ?6, 1, ?7, ?8, ?9, ?10, NULL, ?11, ?12, ?12, ?13, ${EVENT.claimed})`,
   /** The owner's last word, in one step: nothing is read before, and what was claimed stays as it is. */
-  settle: `UPDATE OR FAIL ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = ?, why = ?, outcome = ?
+  settle: `UPDATE OR FAIL ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = NULL, why = NULL, outcome = ?
     WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
       AND fingerprint = ?`,
   swap: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,

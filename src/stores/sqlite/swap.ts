@@ -1,6 +1,6 @@
 /**
  * swap: replace the receipt if it is still as expected. Mostly one conditional update; where a new epoch or an
- * expected `until` has to be compared first, the row is read under the same lock.
+ * expected `until` has to be compared first, or somebody has a reason to give, the row is read under the same lock.
  */
 import { type Receipt, stamp } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
@@ -18,7 +18,8 @@ export function swap(connection: Connection, change: Swap, now: number): SwapAns
   const { expect, next } = change
   // Under the same token and epoch everything stays that was written with the claim: the seam says so.
   const keeps = next.epoch !== null && next.createdAt !== null && next.token === expect.token
-  if (!keeps || expect.until !== undefined) {
+  const says = next.audit.by !== undefined || next.audit.why !== undefined
+  if (!keeps || says || expect.until !== undefined) {
     return replace(connection.sql, findReceipt(connection, next), change, now)
   }
   const ids = connection.catalogue.candidates(next)
@@ -28,8 +29,6 @@ export function swap(connection: Connection, change: Swap, now: number): SwapAns
       next.forMs === null ? null : now + next.forMs,
       now,
       EVENT[next.audit.event],
-      next.audit.by ?? null,
-      next.audit.why ?? null,
       next.outcome,
       ids[i] as number,
       expect.token,

@@ -1,13 +1,15 @@
 /**
  * Drafts and swaps on their way to the worker thread: one flat array of texts and numbers for a whole batch, which
- * is copied between threads several times faster than objects are. Everything else crosses as it is.
+ * is copied between threads several times faster than objects are. What is the same as in the entry before, as tenant,
+ * scope, state and terms mostly are, is not copied again. Everything else crosses as it is.
  */
 import type { AuditName } from '../../core/audit.js'
 import type { Draft, Recovery, State } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import type { Verb } from './verbs.js'
 
-type Flat = (string | number | null | undefined)[]
+/** True: the same as in the entry before. */
+type Flat = (string | number | null | undefined | true)[]
 
 const DRAFT_FIELDS = 18
 const SWAP_FIELDS = DRAFT_FIELDS + 3
@@ -26,13 +28,22 @@ export function unpack(verb: Verb, sent: unknown): unknown {
 
 function packed<T>(items: readonly T[], push: (flat: Flat, item: T) => void): Flat {
   const flat: Flat = []
-  for (const item of items) push(flat, item)
+  let last: Flat = []
+  for (const item of items) {
+    const entry: Flat = []
+    push(entry, item)
+    for (let i = 0; i < entry.length; i++) flat.push(entry[i] === last[i] && last.length > 0 ? true : entry[i])
+    last = entry
+  }
   return flat
 }
 
 function unpacked<T>(flat: Flat, fields: number, at: (flat: Flat, start: number) => T): T[] {
   const items: T[] = []
-  for (let start = 0; start < flat.length; start += fields) items.push(at(flat, start))
+  for (let start = 0; start < flat.length; start += fields) {
+    for (let i = start; i < start + fields; i++) if (flat[i] === true) flat[i] = flat[i - fields]
+    items.push(at(flat, start))
+  }
   return items
 }
 
