@@ -21,7 +21,16 @@ export async function requests({ app, folder, seconds, connections, same }) {
     })
     const load = async (time) => {
       const url = `http://127.0.0.1:${port}/refunds`
-      const args = ['-t1', '--timeout', '30s', `-c${connections}`, `-d${time}s`, '-s', here('./http-post.lua'), url]
+      const args = [
+        '-t1',
+        '--timeout',
+        '30s',
+        `-c${connections}`,
+        `-d${time}s`,
+        '-s',
+        here('./http-post.lua'),
+        url,
+      ]
       const { stdout } = await run('wrk', same ? [...args, '--', 'same'] : args)
       if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${app} failed under load:\n${stdout}`)
       return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)[1])

@@ -9,6 +9,7 @@ import { type Failure, failureOf, lockedTooLong, toError } from './errors.js'
 import { GENERATION_SIZE } from './generation.js'
 import type { Settings } from './open.js'
 import { isDue, seal } from './seal.js'
+import { NotAllMade } from './swap.js'
 import { isWrite, READS, type Verb, WRITES } from './verbs.js'
 
 export interface DeskSettings extends Settings {
@@ -30,7 +31,7 @@ interface Waiting extends Ticket {
   readonly deadline: number
 }
 
-type Does = (connection: Connection, input: unknown, now: number) => unknown
+type Does = (connection: Connection, input: unknown, now: number, careful: boolean) => unknown
 
 /**
  * A transaction that has this many writes is closed: others want the lock, and whoever waits for these can go on
@@ -152,11 +153,9 @@ export class Desk {
     }
     if (!isWrite(first.verb)) {
       const does = READS[first.verb] as Does
-      return [inRead(connection, (now) => does(connection, first.input, now))]
+      return [inRead(connection, (now) => does(connection, first.input, now, true))]
     }
-    const outputs = inWrite(connection, (now) =>
-      tickets.map(({ verb, input }) => (WRITES[verb as keyof typeof WRITES] as Does)(connection, input, now)),
-    )
+    const outputs = write(connection, tickets)
     if (tickets.some(({ verb }) => verb === 'purge')) connection.catalogue.forget()
     return outputs
   }
@@ -184,6 +183,19 @@ export class Desk {
     for (const ticket of late) ticket.failed(lockedTooLong(this.#settings.file))
     if (late.length > 0) this.#answered()
     return held.filter(({ deadline }) => deadline > now)
+  }
+}
+
+function write(connection: Connection, tickets: readonly Asked[], careful = false): readonly unknown[] {
+  try {
+    return inWrite(connection, (now) =>
+      tickets.map(({ verb, input }) =>
+        (WRITES[verb as keyof typeof WRITES] as Does)(connection, input, now, careful),
+      ),
+    )
+  } catch (error) {
+    if (!(error instanceof NotAllMade)) throw error
+    return write(connection, tickets, true)
   }
 }
 

@@ -49,7 +49,8 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
 
   function call<V extends Verb>(verb: V, input: Verbs[V]['in']): Answered<V> {
     if (!open) throw closed()
-    const answer = gate && isWrite(verb) ? gate.then(() => thread.call(verb, input)) : thread.call(verb, input)
+    const answer =
+      gate && isWrite(verb) ? gate.then(() => thread.call(verb, input)) : thread.call(verb, input)
     return answer instanceof Promise ? counted(() => answer) : answer
   }
 

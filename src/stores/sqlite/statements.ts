@@ -62,6 +62,8 @@ const SQL = {
   settle: `UPDATE OR FAIL ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = NULL, why = NULL, outcome = ?
     WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
       AND fingerprint = ?`,
+  /** Rows changed on this connection so far, also by triggers. */
+  changed: 'SELECT total_changes()',
   swap: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
   /** Earlier events keep the payload they were about. */
   keepFingerprint: 'UPDATE ibid_audit SET fingerprint = ?2 WHERE receipt = ?1 AND fingerprint IS NULL',

@@ -7,41 +7,83 @@ import type { Swap } from '../../store.js'
 import { EVENT, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
-import type { Row } from './open.js'
+import { row, type Row, type Value } from './open.js'
 import { changedValues, toReceipt } from './receipt.js'
 import type { Statements } from './statements.js'
 
 /** The epoch of the receipt now, or null where it was not as expected. */
 export type SwapAnswer = number | null
 
-export function swap(connection: Connection, change: Swap, now: number): SwapAnswer {
-  const { expect, next } = change
-  // Under the same token and epoch everything stays that was written with the claim: the seam says so.
-  const keeps = next.epoch !== null && next.createdAt !== null && next.token === expect.token
-  const says = next.audit.by !== undefined || next.audit.why !== undefined
-  if (!keeps || says || expect.until !== undefined) {
-    return replace(connection.sql, findReceipt(connection, next), change, now)
+/** So many at once, and it pays to ask for all of them together whether they were made. */
+const MANY = 16
+/** A settled receipt, and its line in the log. */
+const ROWS_EACH = 2
+
+/** Thrown in the middle of a transaction, which has to be rolled back: one of many was not as expected. */
+export class NotAllMade extends Error {}
+
+/**
+ * Many settlements in a row are almost always all made, and asking each for its count takes as long as binding six
+ * values. So they are counted together; where the sum is wrong, `careful` has to be tried instead.
+ */
+export function swapAll(
+  connection: Connection,
+  changes: readonly Swap[],
+  now: number,
+  careful: boolean,
+): SwapAnswer[] {
+  if (careful || changes.length < MANY || !changes.every(isSettlement)) {
+    return changes.map((change) => swap(connection, change, now))
   }
+  const { sql, catalogue } = connection
+  const before = changedSoFar(connection)
+  for (const change of changes) {
+    const [id] = catalogue.candidates(change.next)
+    if (id === undefined) throw new NotAllMade()
+    sql.settle.get(...settled(change, id, now))
+  }
+  if (changedSoFar(connection) - before !== changes.length * ROWS_EACH) throw new NotAllMade()
+  return changes.map(({ next }) => next.epoch)
+}
+
+function changedSoFar({ sql }: Connection): number {
+  return Number(row(sql.changed)?.[0])
+}
+
+function swap(connection: Connection, change: Swap, now: number): SwapAnswer {
+  const { next } = change
+  if (!isSettlement(change)) return replace(connection.sql, findReceipt(connection, next), change, now)
   const ids = connection.catalogue.candidates(next)
   for (let i = 0; i < ids.length; i++) {
-    const { changes } = connection.sql.settle.run(
-      STATE[next.state],
-      next.forMs === null ? null : now + next.forMs,
-      now,
-      EVENT[next.audit.event],
-      next.outcome,
-      ids[i] as number,
-      expect.token,
-      STATE[expect.state],
-      next.epoch,
-      next.key,
-      next.scope,
-      next.tenant,
-      next.fingerprint,
-    )
+    const { changes } = connection.sql.settle.run(...settled(change, ids[i] as number, now))
     if (Number(changes) === 1) return next.epoch
   }
   return ids.length === 0 ? null : replace(connection.sql, findReceipt(connection, next), change, now)
+}
+
+/** Under the same token and epoch everything stays that was written with the claim: the seam says so. */
+function isSettlement({ expect, next }: Swap): boolean {
+  const keeps = next.epoch !== null && next.createdAt !== null && next.token === expect.token
+  return keeps && expect.until === undefined && next.audit.by === undefined && next.audit.why === undefined
+}
+
+/** In the order in which `settle` binds. */
+function settled({ expect, next }: Swap, id: number, now: number): Value[] {
+  return [
+    STATE[next.state],
+    next.forMs === null ? null : now + next.forMs,
+    now,
+    EVENT[next.audit.event],
+    next.outcome,
+    id,
+    expect.token,
+    STATE[expect.state],
+    next.epoch,
+    next.key,
+    next.scope,
+    next.tenant,
+    next.fingerprint,
+  ]
 }
 
 /** With the row at hand, read in this transaction. */

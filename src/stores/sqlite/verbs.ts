@@ -12,7 +12,7 @@ import type { Row } from './open.js'
 import { purge } from './purge.js'
 import { record } from './record.js'
 import { scanSlice, type ScanSlice } from './scan.js'
-import { swap, type SwapAnswer } from './swap.js'
+import { type SwapAnswer, swapAll } from './swap.js'
 
 export interface Verbs {
   claim: { in: readonly Draft[]; out: { readonly now: number; readonly answers: readonly ClaimAnswer[] } }
@@ -32,7 +32,13 @@ export interface Verbs {
 
 export type Verb = keyof Verbs
 
-type Does<V extends Verb> = (connection: Connection, input: Verbs[V]['in'], now: number) => Verbs[V]['out']
+/** `careful`: a first try in this transaction's place took something for granted, and was rolled back. */
+type Does<V extends Verb> = (
+  connection: Connection,
+  input: Verbs[V]['in'],
+  now: number,
+  careful: boolean,
+) => Verbs[V]['out']
 
 /** Inside one write transaction together with whatever else waits. */
 export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Does<V> } = {
@@ -40,9 +46,9 @@ export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Do
     now,
     answers: drafts.map((draft) => claim(connection, draft, now)),
   }),
-  swap: (connection, changes, now) => ({
+  swap: (connection, changes, now, careful) => ({
     now,
-    answers: changes.map((change) => swap(connection, change, now)),
+    answers: swapAll(connection, changes, now, careful),
   }),
   record: (connection, events, now) => {
     for (const event of events) record(connection, event, now)
