@@ -5,7 +5,7 @@
  *   node scripts/planted.mjs [--only words of a name] [--list] [--control]
  */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,6 +47,8 @@ if (!ensureInstalled()) process.exit(1)
 /** A copy of the sources that defects can be planted in, with the dependencies of this one. */
 function makeBench() {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-planted-'))
+  // A test starts a process of another user, who has to read the code.
+  chmodSync(folder, 0o755)
   for (const name of COPIED) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
   return folder

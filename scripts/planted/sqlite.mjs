@@ -17,7 +17,19 @@ export const sqlite = [
       put: 'WHERE id = ? AND token = ? AND (state = ? OR 1)',
     },
   ]),
+  ...at('desk.ts', [
+    {
+      name: 'SQLite: what was rolled back is answered all the same',
+      find: 'return write(connection, tickets, true)',
+      put: 'return tickets.map(({ input }) => ({ now: 0, answers: input.map(({ next }) => next.epoch) }))',
+    },
+  ]),
   ...at('swap.ts', [
+    {
+      name: 'SQLite: many settlements are taken for made',
+      find: 'if (changedSoFar(connection) - before !== changes.length * ROWS_EACH) throw new NotAllMade()',
+      put: 'void before',
+    },
     {
       name: 'SQLite: a takeover does not compare the end of the lease',
       find: '(expect.until === undefined || until === expect.until)',
