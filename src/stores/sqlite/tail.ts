@@ -69,7 +69,10 @@ export class Tail {
   #put(high: number, low: number, offset: number): void {
     let slot = low & this.#mask
     while (this.#slots[slot * FIELDS + 2] !== 0) slot = (slot + 1) & this.#mask
-    this.#slots.set([high, low, offset], slot * FIELDS)
+    const at = slot * FIELDS
+    this.#slots[at] = high
+    this.#slots[at + 1] = low
+    this.#slots[at + 2] = offset
   }
 
   #grow(): void {

@@ -26,16 +26,11 @@ export function unpack(verb: Verb, sent: unknown): unknown {
   return sent
 }
 
-function packed<T>(items: readonly T[], push: (flat: Flat, item: T) => void): Flat {
+type Push<T> = (flat: Flat, item: T, last: T | undefined) => void
+
+function packed<T>(items: readonly T[], push: Push<T>): Flat {
   const flat: Flat = []
-  let last: Flat = []
-  for (const item of items) {
-    const entry: Flat = []
-    push(entry, item)
-    for (let i = 0; i < entry.length; i++)
-      flat.push(entry[i] === last[i] && last.length > 0 ? true : entry[i])
-    last = entry
-  }
+  for (let i = 0; i < items.length; i++) push(flat, items[i] as T, items[i - 1])
   return flat
 }
 
@@ -48,16 +43,39 @@ function unpacked<T>(flat: Flat, fields: number, at: (flat: Flat, start: number)
   return items
 }
 
-function pushDraft(flat: Flat, draft: Draft): void {
+function pushDraft(flat: Flat, draft: Draft, last: Draft | undefined): void {
   const { audit } = draft
-  flat.push(draft.tenant, draft.scope, draft.key, draft.fingerprint, draft.state, draft.token, draft.attempt)
-  flat.push(draft.maxAttempts, draft.recovery, draft.leaseMs, draft.windowMs, draft.outcome, draft.epoch)
-  flat.push(draft.createdAt, draft.forMs, audit.event, audit.by, audit.why)
+  flat.push(
+    unless(draft.tenant, last?.tenant),
+    unless(draft.scope, last?.scope),
+    draft.key,
+    draft.fingerprint,
+    unless(draft.state, last?.state),
+    draft.token,
+    draft.attempt,
+    draft.maxAttempts,
+    unless(draft.recovery, last?.recovery),
+    draft.leaseMs,
+    draft.windowMs,
+    draft.outcome,
+    draft.epoch,
+    draft.createdAt,
+    draft.forMs,
+    unless(audit.event, last?.audit.event),
+    audit.by,
+    audit.why,
+  )
 }
 
-function pushSwap(flat: Flat, { expect, next }: Swap): void {
-  pushDraft(flat, next)
-  flat.push(expect.token, expect.state, expect.until)
+function pushSwap(flat: Flat, { expect, next }: Swap, last: Swap | undefined): void {
+  pushDraft(flat, next, last?.next)
+  const { token, state, until } = expect
+  flat.push(token, unless(state, last?.expect.state), until)
+}
+
+/** Only of texts that mostly are the same: for a number it would not pay. */
+function unless<T>(value: T, last: T | undefined): T | true {
+  return value === last ? true : value
 }
 
 function draftAt(flat: Flat, start: number): Draft {
