@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Tests start and kill processes, and load native modules: threads would share too much.
     pool: 'forks',
+    // Most files wait for processes, disks and servers: one at a time, which is the default for two cores, idles.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Real servers for the stores that need one are brought up here, once for the whole run.
