@@ -28,8 +28,8 @@ export interface Fault {
 }
 
 export interface FaultPlan {
-  /** The first that applies is the one that happens. */
-  readonly faults?: readonly Fault[]
+  /** The first that applies is the one that happens; or which one, if any, happens to this call of a verb. */
+  readonly faults?: readonly Fault[] | ((verb: Verb, call: number) => Fault | undefined)
   readonly seed?: number
   /** How a delay passes. Default: in real time. */
   readonly pause?: (ms: number) => Promise<unknown>
@@ -53,6 +53,7 @@ export function faultyStore<Tx>(inner: Store<Tx>, plan: FaultPlan = {}): FaultyS
 
   function choose(verb: Verb, call: number): Fault | undefined {
     if (isOut) return { kind: 'refused' }
+    if (typeof plan.faults === 'function') return plan.faults(verb, call)
     return plan.faults?.find(
       ({ verbs, calls, probability }) =>
         (verbs === undefined || verbs.includes(verb)) &&
