@@ -37,7 +37,7 @@ export function fault(
   kind: Fault['fault'],
   ms = 0,
 ): Fault {
-  return { kind: 'fault', process, verb, call: number, fault: kind, ms }
+  return { kind: 'fault', process, verb, key: 'k1', call: number, fault: kind, ms }
 }
 
 export function world(key: Partial<KeyPlan>, steps: readonly Step[]): Scenario {

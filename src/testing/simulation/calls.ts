@@ -42,16 +42,16 @@ export async function call(world: World, running: Running, key: KeyPlan, step: C
   const { name } = running
   const make = maker(world, running, key, step)
   const what = `${key.name}${step.payload === 0 ? '' : ` with payload ${step.payload}`}`
-  trace.add(`${name} calls ${what}`)
+  trace?.add(`${name} calls ${what}`)
   for (let retries = step.retries; ; retries--) {
     try {
       const { value, epoch } = await make()
-      trace.add(`${name}'s caller of ${what} has ${String(value)}`)
+      trace?.add(`${name}'s caller of ${what} has ${String(value)}`)
       if (value !== undefined) books.told(key.name, step.payload, value, epoch)
       return
     } catch (error) {
       const code = codeOf(error)
-      trace.add(`${name}'s caller of ${what} is told ${code}`)
+      trace?.add(`${name}'s caller of ${what} is told ${code}`)
       if (!CODES.has(code)) books.broken('every error has a name', `a caller of ${key.name} got ${code}`)
       const isFinal = error instanceof IbidError ? !error.retriable : false
       if (isFinal || retries <= 0) return
@@ -94,12 +94,12 @@ async function check(
 ): Promise<CheckResult<string>> {
   if (effectMs > 0) await sleep(running, effectMs / 4)
   const value = books.find(key.name, payload, { epoch, number })
-  trace.add(`${running.name} checks ${key.name}: ${value ?? 'nothing'}`)
+  trace?.add(`${running.name} checks ${key.name}: ${value ?? 'nothing'}`)
   return value === undefined ? { found: false } : { found: true, value }
 }
 
 function land({ books, trace }: World, { name }: Running, key: KeyPlan, payload: number, grant: Grant): string {
-  trace.add(`${name}'s effect of ${key.name} happens, attempt ${grant.number}`)
+  trace?.add(`${name}'s effect of ${key.name} happens, attempt ${grant.number}`)
   return books.land(key.name, payload, grant)
 }
 
@@ -161,7 +161,7 @@ function within(world: World, running: Running, key: KeyPlan, step: CallStep) {
     const value = world.books.draft(key.name, step.payload)
     const before = (tx.get(effectsOf(key.name)) ?? []) as readonly string[]
     tx.set(effectsOf(key.name), [...before, value])
-    world.trace.add(`${running.name}'s transaction of ${key.name} writes ${value}`)
+    world.trace?.add(`${running.name}'s transaction of ${key.name} writes ${value}`)
     await endAfter(step)
     return value
   }

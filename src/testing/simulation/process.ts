@@ -12,7 +12,7 @@ import type { Distance } from '../planted-stores.js'
 import type { Timers, VirtualTime } from '../virtual-time.js'
 import { watched } from '../watched-store.js'
 import type { Books } from './books.js'
-import { draw } from './draw.js'
+import { draw, numberOf } from './draw.js'
 import type { ProcessPlan, Scenario, Step } from './scenario.js'
 import type { Trace } from './trace.js'
 
@@ -36,7 +36,8 @@ export interface World {
   readonly storeNow: () => number
   readonly plant: ((store: Store<MemoryTx>, distance: Distance) => Store<MemoryTx>) | undefined
   readonly books: Books
-  readonly trace: Trace
+  /** Undefined where nobody wants to know: it costs more than what it tells of. */
+  readonly trace: Trace | undefined
   readonly counts: Counts
 }
 
@@ -60,32 +61,44 @@ type Planned = Extract<Step, { kind: 'crash' | 'pause' }>
 export function startProcess(world: World, plan: ProcessPlan, number: number): SimulatedProcess {
   const { scenario, time, books, trace, counts } = world
   const { name, rate, skewMs, latencyMs } = plan
-  const mine = scenario.steps.filter((step) => 'process' in step && step.process === name)
-  const planned = new Map<number, Planned>()
+  const planned: Planned[] = []
   const faults = new Map<string, Extract<Step, { kind: 'fault' }>>()
-  for (const step of mine) {
-    if (step.kind === 'crash' || step.kind === 'pause') planned.set(step.event, step)
-    if (step.kind === 'fault') faults.set(`${step.verb} ${step.call}`, step)
+  for (const step of scenario.steps) {
+    if (!('process' in step) || step.process !== name) continue
+    if (step.kind === 'crash' || step.kind === 'pause') planned.push(step)
+    if (step.kind === 'fault') faults.set(`${named(step.verb, step.key)} ${step.call}`, step)
   }
+  planned.sort((a, b) => a.atMs - b.atMs)
   const waiting: ((running: Running) => void)[] = []
-  const calls = new Map<Verb, number>()
-  let events = 0
-  let messages = 0
+  const asked = new Map<string, number>()
+  const sent = new Map<string, number>()
+  let skipped = 0
   let tokens = 0
   let running: Running | undefined
   let faulty: FaultyStore<MemoryTx> | undefined
   let lives = 0
 
   /** Mostly about as long as usual, now and then much longer. */
-  function travelMs(): number {
+  function travelMs(what: string): number {
     if (latencyMs === 0) return 1
-    const kind = draw(scenario.seed, number, ++messages)
-    const share = draw(scenario.seed, number + 100, messages)
+    const message = (sent.get(what) ?? 0) + 1
+    sent.set(what, message)
+    const about = numberOf(what)
+    const kind = draw(scenario.seed + number, about, message)
+    const share = draw(scenario.seed - number, about, message)
     return latencyMs * share * (kind < 0.7 ? 1 : kind < 0.95 ? 5 : 50)
   }
 
+  /** What comes over the process with this event, if anything does. */
+  function due(): Planned | undefined {
+    const [next] = planned
+    if (!next || time.elapsedMs() < next.atMs || skipped++ < next.skip) return undefined
+    skipped = 0
+    return planned.shift()
+  }
+
   const distance: Distance = {
-    gap: () => new Promise((resolve) => void time.timers.after(travelMs(), resolve)),
+    gap: () => new Promise((resolve) => void time.timers.after(travelMs('gap'), resolve)),
     localNow: () => world.storeNow() + skewMs,
   }
 
@@ -97,21 +110,21 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
 
     /** Every event that reaches the process comes through here; at some it crashes, at some it stands still. */
     function reach(fn: () => void): void {
-      const due = planned.get(++events)
-      if (due?.kind === 'crash') {
+      const over = due()
+      if (over?.kind === 'crash') {
         isAlive = false
-        ;({ losesRequests } = due)
+        ;({ losesRequests } = over)
         worker.stop()
         running = undefined
         counts.crash++
-        trace.add(`${name} crashes${losesRequests ? ', and what it had sent is lost' : ''}`)
-        time.timers.after(due.restartMs, start)
-      } else if (due?.kind === 'pause') {
+        trace?.add(`${name} crashes${losesRequests ? ', and what it had sent is lost' : ''}`)
+        time.timers.after(over.restartMs, start)
+      } else if (over) {
         counts.pause++
-        trace.add(`${name} stands still for ${due.ms} ms`)
+        trace?.add(`${name} stands still for ${over.ms} ms`)
         worker.pause()
-        time.timers.after(due.ms, () => {
-          trace.add(`${name} goes on`)
+        time.timers.after(over.ms, () => {
+          trace?.add(`${name} goes on`)
           worker.resume()
           fn()
         })
@@ -124,27 +137,27 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
     }
 
     /** On its way to the store; lost with the process where the crash says so. */
-    const request = (): Promise<void> =>
+    const request = (what: string): Promise<void> =>
       new Promise((resolve) => {
-        time.timers.after(travelMs(), () => {
+        time.timers.after(travelMs(what), () => {
           if (isAlive || !losesRequests) resolve()
         })
       })
-    const answer = (): Promise<void> =>
+    const answer = (what: string): Promise<void> =>
       new Promise((resolve) => {
-        timers.after(travelMs(), resolve)
+        timers.after(travelMs(what), resolve)
       })
 
     async function travel<T>({ verb, about, run }: Surrounded<T>): Promise<T> {
-      const what = `${verb}${about ? ` ${about.map(label).join(', ')}` : ''}`
-      await request()
+      const what = named(verb, about?.[0]?.key)
+      await request(what)
       const came = await run().then(
         (value) => ({ value }),
         (error: unknown) => ({ error }),
       )
-      trace.add(`store: ${name}'s ${what}: ${'value' in came ? said(came.value) : String(came.error)}`)
-      await answer()
-      trace.add(`${name} hears of its ${what}`)
+      trace?.add(`store: ${name}'s ${told(verb, about)}: ${said(came)}`)
+      await answer(what)
+      trace?.add(`${name} hears of its ${told(verb, about)}`)
       if ('value' in came) return came.value
       throw came.error
     }
@@ -164,12 +177,12 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
             transact: (work) =>
               begin(async (tx, swap) => {
                 const result = await work(tx, async (change) => {
-                  await request()
+                  await request('swap in transact')
                   const swapped = await swap(change)
-                  await answer()
+                  await answer('swap in transact')
                   return swapped
                 })
-                await request()
+                await request('commit')
                 return result
               }),
           }
@@ -177,14 +190,15 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
     }
     faulty = faultyStore(around(apart, travel), {
       pause: (ms) => new Promise<void>((resolve) => void timers.after(ms, resolve)),
-      faults(verb) {
-        const call = (calls.get(verb) ?? 0) + 1
-        calls.set(verb, call)
+      faults({ verb, about }) {
+        const what = named(verb, about?.[0]?.key)
+        const call = (asked.get(what) ?? 0) + 1
+        asked.set(what, call)
         counts.operations++
-        const fault = faults.get(`${verb} ${call}`)
+        const fault = faults.get(`${what} ${call}`)
         if (!fault) return undefined
         counts[fault.fault]++
-        trace.add(`${name}'s ${verb} number ${call} will be ${fault.fault}`)
+        trace?.add(`${name}'s ${what} number ${call} will be ${fault.fault}`)
         return { kind: fault.fault, ms: fault.ms }
       },
     })
@@ -197,7 +211,7 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
       ...(plan.caches ? {} : { cache: false as const }),
     })
     running = { name, ibid, timers, isAlive: () => isAlive, newToken }
-    if (life > 1) trace.add(`${name} starts again`)
+    if (life > 1) trace?.add(`${name} starts again`)
     for (const what of waiting.splice(0)) ask(what)
   }
 
@@ -213,24 +227,37 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
     outage(ms) {
       const store = faulty
       counts.outage++
-      trace.add(`${name} cannot reach the store for ${ms} ms`)
+      trace?.add(`${name} cannot reach the store for ${ms} ms`)
       store?.startOutage()
       time.timers.after(ms, () => store?.endOutage())
     },
   }
 }
 
-function label({ key, state }: { readonly key: string; readonly state?: string }): string {
-  return state === undefined ? key : `${key} → ${state}`
+/** A call by its verb and the first key that it is about. */
+function named(verb: Verb, key: string | undefined): string {
+  return key === undefined ? verb : `${verb} of ${key}`
+}
+
+function told(verb: Verb, about: Surrounded<unknown>['about'] = []): string {
+  const labels = about.map(({ key, state }) => (state === undefined ? key : `${key} → ${state}`))
+  return `${verb} ${labels.join(', ')}`.trim()
+}
+
+interface Answered {
+  readonly won?: boolean
+  readonly done?: boolean
+  readonly found?: { readonly state: string; readonly attempt: number }
 }
 
 /** An answer of the store, short. */
-function said(answer: unknown): string {
-  if (!Array.isArray(answer)) return 'done'
-  return answer
-    .map((one: { won?: boolean; done?: boolean; found?: { state: string; attempt: number } }) => {
-      if (one.found) return `it is ${one.found.state}, attempt ${one.found.attempt}`
-      return one.won || one.done ? 'yes' : 'no'
+function said(came: { readonly value: unknown } | { readonly error: unknown }): string {
+  if ('error' in came) return String(came.error)
+  if (!Array.isArray(came.value)) return 'done'
+  return (came.value as Answered[])
+    .map(({ won, done, found }) => {
+      if (found) return `it is ${found.state}, attempt ${found.attempt}`
+      return won || done ? 'yes' : 'no'
     })
     .join(', ')
 }

@@ -50,19 +50,24 @@ function stepLine(step: Step): string {
       return `at ${step.atMs} ms a person at ${step.process} resolves ${step.key} as ${step.as}`
     case 'fault': {
       const delay = step.fault === 'delayed' || step.fault === 'late' ? ` by ${step.ms} ms` : ''
-      return `${step.process}'s ${step.verb} number ${step.call} is ${step.fault}${delay}`
+      const about = step.key === undefined ? '' : ` of ${step.key}`
+      return `${step.process}'s ${step.verb}${about} number ${step.call} is ${step.fault}${delay}`
     }
     case 'crash': {
       const lost = step.losesRequests ? ', with what it had sent' : ''
-      return `${step.process} crashes at its event ${step.event}${lost}, and is back after ${step.restartMs} ms`
+      return `${moment(step)} ${step.process} crashes${lost}, and is back after ${step.restartMs} ms`
     }
     case 'pause':
-      return `${step.process} stands still at its event ${step.event} for ${step.ms} ms`
+      return `${moment(step)} ${step.process} stands still for ${step.ms} ms`
     case 'outage':
       return `at ${step.atMs} ms ${step.process} loses the store for ${step.ms} ms`
     case 'clock':
       return `at ${step.atMs} ms the store's clock is set by ${step.ms} ms`
   }
+}
+
+function moment({ atMs, skip }: { readonly atMs: number; readonly skip: number }): string {
+  return skip === 0 ? `from ${atMs} ms on, at its first event,` : `from ${atMs} ms on, after ${skip} events,`
 }
 
 function callLine(step: CallStep): string {

@@ -63,7 +63,10 @@ export interface CallStep extends At {
   readonly heeds: boolean
 }
 
-/** `call` counts the calls of a verb that the process makes, `event` whatever reaches it: answers and timers. */
+/**
+ * `call` counts the calls of a verb about a key that a process makes. A crash or a pause comes with the first event
+ * (an answer, a timer) that reaches the process at that time or later, after `skip` others.
+ */
 export type Step =
   | CallStep
   | (At & { readonly kind: 'sweep' })
@@ -72,19 +75,20 @@ export type Step =
       readonly kind: 'fault'
       readonly process: string
       readonly verb: Verb
+      /** Where the verb names keys. */
+      readonly key?: string
       readonly call: number
       readonly fault: FaultKind
       readonly ms: number
     }
-  | {
+  | (At & {
       readonly kind: 'crash'
-      readonly process: string
-      readonly event: number
+      readonly skip: number
       readonly restartMs: number
       /** What it had sent and the store has not done yet is lost with it. */
       readonly losesRequests: boolean
-    }
-  | { readonly kind: 'pause'; readonly process: string; readonly event: number; readonly ms: number }
+    })
+  | (At & { readonly kind: 'pause'; readonly skip: number; readonly ms: number })
   | (At & { readonly kind: 'outage'; readonly ms: number })
   /** The store's clock is set: forwards, or backwards where `ms` is negative. */
   | { readonly kind: 'clock'; readonly atMs: number; readonly ms: number }
@@ -100,17 +104,19 @@ const POLICIES: readonly PolicyName[] = ['hold', 'retry', 'check', 'transact']
 const LEASES_MS = [40, 100, 300, 1_000]
 const LONG_WINDOW_MS = 3_600_000
 const FAULTS: readonly FaultKind[] = ['refused', 'lost', 'lost', 'half', 'delayed', 'late']
-/** Up to which call of a verb faults are planned; later calls go well, so that every scenario ends. */
-const CALLS: Readonly<Partial<Record<Verb, number>>> = {
-  claim: 40,
-  swap: 60,
-  get: 60,
-  transact: 12,
-  scan: 4,
-  purge: 4,
-  record: 3,
-  check: 1,
-}
+/** Up to which call faults are planned: later ones go well, so that every scenario ends. */
+const KEYED: readonly (readonly [Verb, number])[] = [
+  ['claim', 40],
+  ['swap', 60],
+  ['get', 40],
+]
+const OTHERS: readonly (readonly [Verb, number])[] = [
+  ['transact', 12],
+  ['scan', 4],
+  ['purge', 4],
+  ['record', 3],
+  ['check', 1],
+]
 
 export function makeScenario(seed: number): Scenario {
   const { next } = random(seed)
@@ -118,7 +124,7 @@ export function makeScenario(seed: number): Scenario {
   const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T
   const chance = (share: number): boolean => next() < share
 
-  const keys = Array.from({ length: 1 + below(4) }, (_, n): KeyPlan => {
+  const keys = Array.from({ length: pick([1, 2, 4, 12]) }, (_, n): KeyPlan => {
     const leaseMs = pick(LEASES_MS)
     return {
       name: `k${n + 1}`,
@@ -139,13 +145,13 @@ export function makeScenario(seed: number): Scenario {
       caches: chance(0.5),
     }
   })
-  const spanMs = pick([50, 500, 2_000, 6_000])
+  const spanMs = pick([50, 500, 2_000, 10_000])
   const share = pick([0, 0.05, 0.15, 0.3, 0.5])
   const steps: Step[] = []
   const process = (): string => pick(processes).name
   const longest = Math.max(...keys.map(({ leaseMs }) => leaseMs))
 
-  for (let calls = 6 + below(40); calls > 0; calls--) {
+  for (let calls = pick([8, 30, 120]) + below(40); calls > 0; calls--) {
     const key = pick(keys)
     steps.push({
       kind: 'call',
@@ -153,7 +159,7 @@ export function makeScenario(seed: number): Scenario {
       atMs: below(spanMs),
       key: key.name,
       remote: key.policy !== 'check' && key.policy !== 'transact' && chance(0.2),
-      payload: chance(0.9) ? 0 : 1,
+      payload: chance(0.96) ? 0 : 1,
       end: chance(0.5) ? 'value' : pick(ENDS),
       effectMs: chance(0.4) ? 0 : below(pick([10, key.leaseMs, 4 * key.leaseMs])),
       waitMs: pick([0, key.leaseMs, 3_000]),
@@ -168,26 +174,27 @@ export function makeScenario(seed: number): Scenario {
   }
   if (share === 0) return { seed, keys, processes, steps }
 
-  for (const { name } of processes) {
-    for (const [verb, calls] of Object.entries(CALLS) as [Verb, number][]) {
-      for (let call = 1; call <= calls; call++) {
-        if (!chance(share)) continue
-        const ms = below(pick([10, longest, 3 * longest]))
-        steps.push({ kind: 'fault', process: name, verb, call, fault: pick(FAULTS), ms })
-      }
+  function failSome(process: string, verb: Verb, calls: number, key?: string): void {
+    for (let call = 1; call <= calls; call++) {
+      if (!chance(share)) continue
+      const ms = below(pick([10, longest, 3 * longest]))
+      const about = key === undefined ? {} : { key }
+      steps.push({ kind: 'fault', process, verb, ...about, call, fault: pick(FAULTS), ms })
     }
+  }
+  for (const { name } of processes) {
+    for (const { name: key } of keys)
+      for (const [verb, calls] of KEYED) failSome(name, verb, Math.ceil(calls / (keys.length + 1)), key)
+    for (const [verb, calls] of OTHERS) failSome(name, verb, calls)
     for (let n = below(3); n > 0; n--) {
       const restartMs = below(2 * longest)
-      steps.push({
-        kind: 'crash',
-        process: name,
-        event: 1 + below(120),
-        restartMs,
-        losesRequests: chance(0.5),
-      })
+      const when = { process: name, atMs: below(spanMs), skip: below(4) }
+      steps.push({ kind: 'crash', ...when, restartMs, losesRequests: chance(0.5) })
     }
-    for (let n = below(4); n > 0; n--)
-      steps.push({ kind: 'pause', process: name, event: 1 + below(120), ms: below(4 * longest) })
+    for (let n = below(4); n > 0; n--) {
+      const when = { process: name, atMs: below(spanMs), skip: below(4) }
+      steps.push({ kind: 'pause', ...when, ms: below(4 * longest) })
+    }
     if (chance(0.2))
       steps.push({ kind: 'outage', process: name, atMs: below(spanMs), ms: below(3 * longest) })
   }

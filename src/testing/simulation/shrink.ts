@@ -70,6 +70,7 @@ const STEPS: Partial<Record<string, unknown>>[] = [
   { payload: 0 },
   { waitMs: 0 },
   { losesRequests: false },
+  { skip: 0 },
 ]
 const PROCESSES: Partial<ProcessPlan>[] = [
   { latencyMs: 0 },

@@ -4,7 +4,7 @@
  */
 import type { Violation } from './books.js'
 import type { Counts } from './process.js'
-import { type Found } from './report.js'
+import type { Found } from './report.js'
 import { makeScenario, type Scenario } from './scenario.js'
 import { shrink } from './shrink.js'
 import { noCounts, type Ran, runScenario, type SimulatedPlant } from './world.js'
@@ -53,7 +53,7 @@ export function faultsIn({ operations: _asked, ...faults }: Counts): number {
 
 /** The same seed again, with everything that happened. */
 export async function replaySeed(seed: number, plant?: SimulatedPlant): Promise<Ran> {
-  return await runScenario(makeScenario(seed), { plant, keepTrace: true })
+  return await runScenario(makeScenario(seed), { plant, trace: 'lines' })
 }
 
 /** What is left of a seed that breaks a promise; undefined where it breaks none. */
@@ -64,7 +64,7 @@ export async function explainSeed(seed: number, plant?: SimulatedPlant): Promise
   const breaks = async (candidate: Scenario): Promise<boolean> =>
     (await runScenario(candidate, { plant })).violation?.promise === violation.promise
   const scenario = await shrink(whole, breaks)
-  const small = await runScenario(scenario, { plant, keepTrace: true })
+  const small = await runScenario(scenario, { plant, trace: 'lines' })
   return {
     seed,
     violation: small.violation ?? violation,

@@ -18,16 +18,16 @@ export type SimulatedPlant = (store: Store<MemoryTx>, distance: Distance) => Sto
 
 export interface RunOptions {
   readonly plant?: SimulatedPlant | undefined
-  /** Keep every line of the trace. */
-  readonly keepTrace?: boolean
+  /** Keep every line of what happens, or only a digest of them. Default: neither. */
+  readonly trace?: 'lines' | 'digest'
 }
 
 export interface Ran {
   /** The first promise that was broken. */
   readonly violation: Violation | undefined
   readonly counts: Counts
-  /** Two runs have the same one only if every line of their traces is the same. */
-  readonly digest: string
+  /** Two runs have the same one only if every line of their traces is the same. Undefined without a trace. */
+  readonly digest: string | undefined
   readonly trace: readonly string[]
 }
 
@@ -37,9 +37,9 @@ const CLOSER: ProcessPlan = { name: 'closer', rate: 1, skewMs: 0, latencyMs: 0, 
 
 export async function runScenario(scenario: Scenario, options: RunOptions = {}): Promise<Ran> {
   const time = virtualTime(0)
-  const trace = createTrace(time.elapsedMs, options.keepTrace === true)
+  const trace = options.trace && createTrace(time.elapsedMs, options.trace === 'lines')
   const books = createBooks(scenario.keys, ({ promise, text }) =>
-    trace.add(`BROKEN: ${promise}: ${text}`),
+    trace?.add(`BROKEN: ${promise}: ${text}`),
   )
   let clockMs = 0
   const clock: Clock = { now: () => time.clock.now() + clockMs }
@@ -71,29 +71,29 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   function resolve(running: Running, { key, as }: Extract<Step, { kind: 'resolve' }>): void {
     const ended = as === 'released' ? books.pardon(key) : (): void => undefined
     const resolution = as === 'released' ? { as } : { as, value: `${key}/said ${time.elapsedMs()}` }
-    trace.add(`a person at ${running.name} says that ${key} ${as}`)
+    trace?.add(`a person at ${running.name} says that ${key} ${as}`)
     running.ibid.resolve({ ...WHERE, key }, resolution, { by: 'a person', why: 'looked' }).then(
       () => ended(),
       (error: unknown) => {
         // What was asked for may still happen: a write whose answer was lost.
-        trace.add(`the person at ${running.name} is told ${codeOf(error)}`)
+        trace?.add(`the person at ${running.name} is told ${codeOf(error)}`)
         if (codeOf(error) === 'NOT_HELD') ended()
       },
     )
   }
 
   function sweep({ ibid, name }: Running): void {
-    trace.add(`${name} sweeps`)
-    ibid.sweep().catch((error: unknown) => trace.add(`${name}'s sweep is told ${codeOf(error)}`))
+    trace?.add(`${name} sweeps`)
+    ibid.sweep().catch((error: unknown) => trace?.add(`${name}'s sweep is told ${codeOf(error)}`))
   }
 
   /** Until nothing is left to happen, or a promise is broken. */
   async function settleDown(): Promise<void> {
     for (let events = 0; books.violations.length === 0; events++) {
       if (events > MOST_EVENTS) return books.broken('everything ends', `${MOST_EVENTS} events, and no end`)
-      // A second turn: a batch of the engine that waits for a turn of the loop leaves within this instant.
       if (!(await time.next())) return
-      await turn()
+      // A batch of the engine that waits for another turn of the loop leaves within this instant.
+      while (process.getActiveResourcesInfo().includes('Immediate')) await turn()
     }
   }
 
@@ -117,7 +117,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   for (const plan of scenario.processes) {
     const number = scenario.processes.indexOf(plan)
-    if (scenario.steps.some((step) => 'process' in step && step.process === plan.name && 'atMs' in step))
+    if (scenario.steps.some((step) => isAsked(step) && step.process === plan.name))
       processes.set(plan.name, startProcess(world, plan, number))
   }
   for (const step of scenario.steps) {
@@ -126,9 +126,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
         clockMs += step.ms
         counts.clock++
         books.clockMoved()
-        trace.add(`the store's clock is set by ${step.ms} ms`)
+        trace?.add(`the store's clock is set by ${step.ms} ms`)
       })
-    } else if ('atMs' in step) {
+    } else if (isAsked(step)) {
       const process = processes.get(step.process) as SimulatedProcess
       time.timers.after(step.atMs, () => {
         if (step.kind === 'outage') process.outage(step.ms)
@@ -141,7 +141,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   await settleDown()
   if (books.violations.length === 0) await close()
   const [violation] = books.violations
-  return { violation, counts, digest: trace.digest(), trace: trace.lines }
+  return { violation, counts, digest: trace?.digest(), trace: trace?.lines ?? [] }
 }
 
 /** Every key is settled or held, what is in the store's own table agrees, and nothing is left for ever. */
@@ -161,6 +161,13 @@ async function judgeEnd({ books, store, scenario, time }: World): Promise<void> 
   const held = receipts.flatMap((one) => (one?.state === 'unknown' ? [`${one.key} unknown`] : []))
   if (left.toSorted().join() !== held.toSorted().join())
     books.broken('only what is held is kept for ever', `left: ${left.join()}; held: ${held.join()}`)
+}
+
+type Asked = Extract<Step, { kind: 'call' | 'resolve' | 'sweep' | 'outage' }>
+
+/** What comes to a process from outside, at its time. */
+function isAsked(step: Step): step is Asked {
+  return step.kind === 'call' || step.kind === 'resolve' || step.kind === 'sweep' || step.kind === 'outage'
 }
 
 function lastCall(key: string, payload: number): CallStep {
