@@ -124,7 +124,7 @@ export function makeScenario(seed: number): Scenario {
   const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T
   const chance = (share: number): boolean => next() < share
 
-  const keys = Array.from({ length: pick([1, 2, 4, 12]) }, (_, n): KeyPlan => {
+  const keys = Array.from({ length: pick([1, 2, 6, 24]) }, (_, n): KeyPlan => {
     const leaseMs = pick(LEASES_MS)
     return {
       name: `k${n + 1}`,
@@ -145,13 +145,13 @@ export function makeScenario(seed: number): Scenario {
       caches: chance(0.5),
     }
   })
-  const spanMs = pick([50, 500, 2_000, 10_000])
+  const spanMs = pick([50, 500, 2_000, 8_000])
   const share = pick([0, 0.05, 0.15, 0.3, 0.5])
   const steps: Step[] = []
   const process = (): string => pick(processes).name
   const longest = Math.max(...keys.map(({ leaseMs }) => leaseMs))
 
-  for (let calls = pick([8, 30, 120]) + below(40); calls > 0; calls--) {
+  for (let calls = 6 + keys.length * (2 + below(6)); calls > 0; calls--) {
     const key = pick(keys)
     steps.push({
       kind: 'call',
