@@ -27,6 +27,8 @@ export type Acquired =
       readonly kind: 'owned'
       readonly receipt: Receipt
       readonly sinceMs: number
+      /** Nobody has had it before: no effect can have happened under it. */
+      readonly isFirst: boolean
       /** Claimed earlier, under a token that the caller brought. */
       readonly resumed?: boolean
     }
@@ -67,7 +69,7 @@ export async function acquire<T>(room: Room, call: Call<T>, token?: string): Pro
       if (claimed.won) {
         const receipt = asWritten(first, claimed.now, claimed.epoch)
         changed(room, receipt, first)
-        return { kind: 'owned', receipt, sinceMs }
+        return { kind: 'owned', receipt, sinceMs, isFirst: true }
       }
       const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
       if (acquired) return acquired
@@ -135,7 +137,7 @@ async function move(
   if (!swapped?.done) return undefined
   const receipt = asWritten(next, swapped.now, swapped.epoch)
   changed(room, receipt, next)
-  if (row.to === 'pending') return { kind: 'owned', receipt, sinceMs }
+  if (row.to === 'pending') return { kind: 'owned', receipt, sinceMs, isFirst: next === first }
   throw outcomeUnknown(
     view(receipt),
     `attempt ${receipt.attempt} ended without a word, and ${whyHeld(receipt)}`,
@@ -155,7 +157,8 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   const receipt = asWritten(next, swapped.now, swapped.epoch)
   if (!claiming.brought) changed(room, found, claiming.asked)
   changed(room, receipt, next)
-  return { kind: 'owned', receipt, sinceMs, resumed: claiming.brought }
+  const isFirst = claiming.asked === claiming.first && !claiming.brought
+  return { kind: 'owned', receipt, sinceMs, isFirst, resumed: claiming.brought }
 }
 
 async function claim(room: Room, claiming: Claiming, startMs: number): Promise<Claimed> {

@@ -39,14 +39,14 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
   try {
     const acquired = await acquire(room, call)
     if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
-    const { receipt, sinceMs } = acquired
+    const { receipt, sinceMs, isFirst } = acquired
     execution = room.executions.start(call.id, receipt)
     span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
     const asked = stillOwned(room, receipt, sinceMs)
     if (asked) await asked
     const performed = span
-      ? span.run(() => perform(room, call, receipt, sinceMs, effect))
-      : perform(room, call, receipt, sinceMs, effect)
+      ? span.run(() => perform(room, call, receipt, sinceMs, isFirst, effect))
+      : perform(room, call, receipt, sinceMs, isFirst, effect)
     const ended = performed instanceof Promise ? await performed : performed
     written = await settle(room, receipt, ended.ending)
     const shown = view(written.receipt)
@@ -87,12 +87,13 @@ function perform<T>(
   call: Call<T>,
   receipt: Receipt,
   sinceMs: number,
+  isFirst: boolean,
   effect: Effect<T>,
 ): Ended<T> | Promise<Ended<T>> {
   const { maxOutcome } = room.store
   const { check, timeoutMs } = call.terms
   // Not the first that claimed it: an earlier one may have done it, also after a check had found nothing yet.
-  const checksFirst = check !== undefined && (receipt.attempt > 1 || receipt.createdAt !== receipt.at)
+  const checksFirst = check !== undefined && !isFirst
   try {
     const result: unknown = underLease<unknown>(
       room,

@@ -84,7 +84,7 @@ test('[R2, R4, R5, R7, R8, R61] random stories on the SQLite store break no prom
     const store = onFile(join(directory, `${opened.length}.db`), clock)
     opened.push(store)
     return store
-  }, 150)
+  }, 180)
   await Promise.all(opened.map((store) => store.close()))
   await rm(directory, { recursive: true, force: true })
   expect(report).toBe('')
