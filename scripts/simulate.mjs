@@ -9,13 +9,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import {
-  describeFound,
-  explainSeed,
-  PLANTS,
-  replaySeed,
-  simulate,
-} from '../dist/testing/simulation/index.js'
+import { describeFound, explainSeed, PLANTS, replaySeed, simulate } from '../dist/testing/simulation/index.js'
 
 // Stacks of errors that are expected cost more than all the rest.
 Error.stackTraceLimit = 0

@@ -31,7 +31,12 @@ test('[R3, R8] the claim is answered late, and so is the renewal: the effect doe
 
 test('[R3, R12] a store whose answers always take longer than the lease: nothing runs, and the key is free', async () => {
   const late = [1, 2, 3, 4].map((number) => fault('p1', 'swap', number, 'late', 700))
-  const scenario = world({}, [call('p1', 0), fault('p1', 'claim', 1, 'late', 700), ...late, call('p2', 9_000)])
+  const scenario = world({}, [
+    call('p1', 0),
+    fault('p1', 'claim', 1, 'late', 700),
+    ...late,
+    call('p2', 9_000),
+  ])
   const { violation, trace } = await runScenario(scenario, { trace: 'lines' })
   expect(violation).toBeUndefined()
   const story = trace.join('\n')

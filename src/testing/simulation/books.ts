@@ -163,7 +163,10 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const value = `${key}/${payload}/effect ${++one.landed}`
       const life = one.lifeOf.get(epoch)
       if (!life) {
-        broken('no effect without a claim', `${key} had an effect under epoch ${epoch}, which was never given`)
+        broken(
+          'no effect without a claim',
+          `${key} had an effect under epoch ${epoch}, which was never given`,
+        )
         return value
       }
       const overtaken = one.receipt?.epoch !== epoch || one.receipt.state !== 'pending'
@@ -185,7 +188,10 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const said = String(value)
       if (!life?.settled) broken('every value told is settled', `a caller of ${key} has ${said}`)
       else if (life.settled.value !== value)
-        broken('one value for all callers', `${key} is ${String(life.settled.value)}, and a caller has ${said}`)
+        broken(
+          'one value for all callers',
+          `${key} is ${String(life.settled.value)}, and a caller has ${said}`,
+        )
       else if (!said.startsWith(`${key}/${payload}/`) && !said.startsWith(`${key}/said `))
         broken('no value of another payload', `a caller of ${key}/${payload} has ${said}`)
     },

@@ -158,7 +158,7 @@ export function makeScenario(seed: number): Scenario {
       process: process(),
       atMs: below(spanMs),
       key: key.name,
-      remote: key.policy !== 'check' && key.policy !== 'transact' && chance(0.2),
+      remote: key.policy !== 'check' && key.policy !== 'transact' && chance(0.3),
       payload: chance(0.96) ? 0 : 1,
       end: chance(0.5) ? 'value' : pick(ENDS),
       effectMs: chance(0.4) ? 0 : below(pick([10, key.leaseMs, 4 * key.leaseMs])),
