@@ -26,10 +26,10 @@ async function work(options) {
   const onProgress = ({ counts, faults, seeds }) => {
     if (performance.now() - toldMs < 500) return
     toldMs = performance.now()
-    parentPort.postMessage({ operations: counts.operations, faults, seeds })
+    parentPort.postMessage({ operations: counts.operations, faults, seeds }, [])
   }
   const { counts, faults, seeds, violations } = await simulate({ ...options, onProgress })
-  parentPort.postMessage({ operations: counts.operations, counts, faults, seeds, violations })
+  parentPort.postMessage({ operations: counts.operations, counts, faults, seeds, violations }, [])
 }
 
 async function main() {
@@ -107,7 +107,9 @@ async function share(operations, seed, workers, isQuiet) {
 
 function run(workerData, onMessage) {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData })
+    // Worlds are short-lived: with room for several of them, most are never looked at by the collector.
+    const resourceLimits = { maxYoungGenerationSizeMb: 96 }
+    const worker = new Worker(new URL(import.meta.url), { workerData, resourceLimits })
     worker.on('message', (message) => {
       onMessage(message)
       if (message.violations) resolve(message)

@@ -117,7 +117,7 @@ function effectOf(world: World, running: Running, key: KeyPlan, step: CallStep) 
   async function perform(attempt: Attempt): Promise<string> {
     if (effectMs > 0) await sleep(running, effectMs)
     if (heeds && attempt.signal.aborted) throw new NotExecuted('its time was up before it began')
-    await endBefore(step)
+    endBefore(step)
     if (end === 'lands later') {
       const laterMs = draw(world.scenario.seed, 200, attempt.epoch) * 3 * key.leaseMs
       world.time.timers.after(laterMs, () => quietly(() => happen(attempt)))
