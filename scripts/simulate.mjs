@@ -11,9 +11,6 @@ import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { describeFound, explainSeed, PLANTS, replaySeed, simulate } from '../dist/testing/simulation/index.js'
 
-// Stacks of errors that are expected cost more than all the rest.
-Error.stackTraceLimit = 0
-
 const CONTROL_OPERATIONS = 400_000
 const PROGRESS_MS = 5_000
 

@@ -134,12 +134,13 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const one = story(after.key)
       one.receipt = after
       if (after.state === 'pending' && after.epoch !== before?.epoch) {
+        // Where the clock was set back in between, what was over is not any more: then its maker's word is taken.
         const isOver =
           !before ||
           (before.state !== 'pending' &&
             before.state !== 'unknown' &&
             before.until !== null &&
-            before.until <= now)
+            (before.until <= now || (!isClockSteady && after.createdAt !== before.createdAt)))
         if (isOver) one.lives.push({ landings: [], pardons: 0 })
         one.lifeOf.set(after.epoch, one.lives.at(-1) as Life)
         if (one.plan.policy !== 'transact' && after.attempt > one.plan.maxAttempts)
