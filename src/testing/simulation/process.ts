@@ -164,7 +164,7 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
 
     const seen = watched(
       world.store,
-      { push: (...all) => void all.forEach(books.breached) },
+      { push: (...all) => all.forEach(books.breached) },
       (token) => token.startsWith(`${name}.`),
       books.onChange,
     )

@@ -38,9 +38,7 @@ const CLOSER: ProcessPlan = { name: 'closer', rate: 1, skewMs: 0, latencyMs: 0, 
 export async function runScenario(scenario: Scenario, options: RunOptions = {}): Promise<Ran> {
   const time = virtualTime(0)
   const trace = options.trace && createTrace(time.elapsedMs, options.trace === 'lines')
-  const books = createBooks(scenario.keys, ({ promise, text }) =>
-    trace?.add(`BROKEN: ${promise}: ${text}`),
-  )
+  const books = createBooks(scenario.keys, ({ promise, text }) => trace?.add(`BROKEN: ${promise}: ${text}`))
   let clockMs = 0
   const clock: Clock = { now: () => time.clock.now() + clockMs }
   const counts = noCounts()
@@ -108,7 +106,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       time.clock.advance(longestMs + 1)
       closer.ask(sweep)
       await settleDown()
-      for (const { name } of scenario.keys) closer.ask((running) => callFrom(running, lastCall(name, payload)))
+      for (const { name } of scenario.keys)
+        closer.ask((running) => callFrom(running, lastCall(name, payload)))
       await settleDown()
     }
     if (books.violations.length > 0) return
