@@ -115,6 +115,16 @@ describe('[R20] the ids of a step are the same at every attempt of', () => {
     expect(new Set(runs).size).toBe(runs.length)
   })
 
+  test('an activity of Temporal that no workflow started: its own run is the run', async () => {
+    const ids = (attempt: number, activityRunId: string) =>
+      stepIds.temporal(Object.assign({ activityId: 'a', activityRunId }, { attempt, inWorkflow: false }))
+    expect(ids(2, 'r')).toEqual(ids(1, 'r'))
+    expect(ids(1, 'q').runId).not.toBe(ids(1, 'r').runId)
+    expect(await call(ids(1, 'r'))).toEqual([{ id: 're_1' }, false])
+    expect(await call(ids(2, 'r'))).toEqual([{ id: 're_1' }, true])
+    expect(await call(ids(1, 'q'))).toEqual([{ id: 're_2' }, false])
+  })
+
   test('none, outside of a step: that is said', () => {
     expect(() => stepIds.dbos({ workflowID: 'w' })).toThrow(/no id for this step/)
     expect(() => stepIds.temporal({ activityId: 'a' })).toThrow(/no id for this step/)
