@@ -4,13 +4,6 @@
  * later, when the handler has begun, changes nothing any more.
  */
 import { NotExecuted } from '../../core/errors.js'
-import type { Run } from './run.js'
-
-/** False: the key has been given back, and the handler is not to be called. */
-export function stillWanted(isGone: boolean, run: Run): boolean {
-  if (isGone) void run.fail(clientGone())
-  return !isGone
-}
 
 export function clientGone(): NotExecuted {
   return new NotExecuted('the client went away before the handler began', { code: 'CLIENT_GONE' })

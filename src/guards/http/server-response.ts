@@ -6,7 +6,7 @@
  * The methods stand here once and find their state on the response, so that a request makes no functions of its own.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { stillWanted } from './client-gone.js'
+import { clientGone } from './client-gone.js'
 import type { Answer } from './exchange.js'
 import { type GivenHeaders, type HeaderSource, REPLAYED, withoutReplayed } from './kept-headers.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -46,7 +46,10 @@ type Held = ServerResponse & { [STATE]: State }
 
 /** False: its client is gone, the key is given back, and the handler is not to be called. */
 export function capture(response: ServerResponse, run: Run): boolean {
-  if (!stillWanted(response.destroyed, run)) return false
+  if (response.destroyed) {
+    void run.fail(clientGone())
+    return false
+  }
   const { write, end, writeHead, flushHeaders, destroy, emit } = response
   const held = response as Held
   held[STATE] = {
