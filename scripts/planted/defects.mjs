@@ -4,6 +4,7 @@ import { cli } from './cli.mjs'
 import { core } from './core.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
+import { mcp } from './mcp.mjs'
 import { queue } from './queue.mjs'
 import { run } from './run.mjs'
 import { sqlite } from './sqlite.mjs'
@@ -15,6 +16,7 @@ export const defects = [
   ...engine,
   ...sqlite,
   ...broker,
+  ...mcp,
   ...webhook,
   ...queue,
   ...run,

@@ -64,6 +64,19 @@ const call = (id: string, key?: string, wait?: boolean) => ({
   ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
 })
 
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open: (() => void) | undefined
+  const passed = new Promise<void>((resolve) => (open = resolve))
+  return { passed, open: () => open?.() }
+}
+
+async function keyOfOnly(): Promise<string> {
+  for (;;) {
+    const [receipt] = (await ibid.list()).receipts
+    if (receipt) return receipt.key
+  }
+}
+
 async function started(): Promise<() => void> {
   for (;;) {
     if (finish) return finish
@@ -145,6 +158,41 @@ describe.each([
     expect(marksOf(again).replay).toBe(true)
     expect(effects).toEqual(['refund r3'])
   })
+  test('a call that is taken back while its claim is on its way is not sent, and its key is good', async () => {
+    const store = memoryStore()
+    const [asked, answer] = [gate(), gate()]
+    ibid = createIbid({
+      store: {
+        ...store,
+        async claim(wanted) {
+          asked.open()
+          await answer.passed
+          return await store.claim(wanted)
+        },
+      },
+      tenant: 'acme',
+      housekeeping: false,
+    })
+    const client = await connect()
+    const caller = new AbortController()
+    const options = { signal: caller.signal }
+    const called =
+      client instanceof Client1
+        ? client.callTool(call('r5', 'k5'), undefined, options)
+        : client.callTool(call('r5', 'k5'), options)
+    await asked.passed
+    caller.abort(new Error('changed my mind'))
+    await expect(called).rejects.toBeInstanceOf(Error)
+    // Whatever was sent before this has arrived.
+    await client.listTools()
+    answer.open()
+    const receipt = { scope: 'tool:bank/refund', key: await keyOfOnly() }
+    await expect.poll(async () => (await ibid.get(receipt))?.state).toBe('released')
+    expect(effects).toEqual([])
+    expect(codeOf(await client.callTool(call('r5', 'k5')))).toBe('none')
+    expect(effects).toEqual(['refund r5'])
+  })
+
   const failing = (fail: string, key: string) => ({
     name: 'refund',
     arguments: { id: 'r4', fail },
