@@ -53,4 +53,11 @@ export const mcp = [
       put: '',
     },
   ]),
+  ...at('stdio-gateway.ts', 'everything', [
+    {
+      name: 'a client that is killed takes the gateway and its write with it',
+      find: "output.removeAllListeners('error').on(",
+      put: 'output.on(',
+    },
+  ]),
 ]

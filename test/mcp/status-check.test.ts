@@ -65,13 +65,6 @@ describe.each(WAYS)('over %s, a result that says it failed', (way) => {
     expect([await states(), at.effects.count('pay ada')]).toEqual([['succeeded'], 1])
   })
 
-  test('[R9] with onError rejected, which is the default: it is over, and every duplicate gets it', async () => {
-    const client = await at.connect('1', way, contracts({}))
-    const [first, again] = [await pay(client, 'fail'), await pay(client, 'fail')]
-    expect([again.content, again.isError, marksOf(again).replay]).toEqual([first.content, true, true])
-    expect([await states(), at.effects.count('pay ada')]).toEqual([['succeeded'], 1])
-  })
-
   test('[R34] with onError unknown and a check: the check says that it happened', async () => {
     const client = await at.connect('1', way, contracts({ ...ASKED, onError: 'unknown' }))
     const [first, again] = [await pay(client, 'fail'), await pay(client, 'fail')]
