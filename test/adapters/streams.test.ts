@@ -38,16 +38,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const happened = (): Promise<void> => expect.poll(() => effects.all().length, { timeout: 30_000 }).toBe(1)
+async function happened(): Promise<void> {
+  await expect.poll(() => effects.all().length, { timeout: 30_000 }).toBe(1)
+}
+
+const order = (more: Partial<AgentOrder> = {}): AgentOrder => ({
+  broker,
+  place: STEP,
+  calls: [REFUND],
+  ...more,
+})
 
 describe.each(Object.entries(AGENTS))('%s', (name, load) => {
-  const order = (more: Partial<AgentOrder> = {}): AgentOrder => ({
-    broker,
-    place: STEP,
-    calls: [REFUND],
-    ...more,
-  })
-
   /** Lets go of the stream while the tool is at work. The tool is seen through. */
   async function letGo(place: AgentOrder['place']): Promise<unknown> {
     const agent = await load()
@@ -79,7 +81,7 @@ describe.each(Object.entries(AGENTS))('%s', (name, load) => {
     const agent = await load()
     const isEager = name === EAGER
     const broken = isEager ? happened : (): Promise<void> => Promise.resolve()
-    await expect(agent.stream(order({ broken }))).rejects.toThrow()
+    await expect(agent.stream(order({ broken }))).rejects.toThrow(/terminated/)
     expect(effects.all()).toHaveLength(isEager ? 1 : 0)
     open()
     expect(await agent.stream(order())).toEqual([SHOWN])

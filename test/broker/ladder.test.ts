@@ -86,6 +86,10 @@ test('[R1][R21] tenant, tool and ordinal are in every key, and no rung meets ano
   expect(new Set(keys).size).toBe(keys.length)
 })
 
+/** An activity of Temporal that no workflow started. */
+const standing = (attempt: number, activityRunId: string) =>
+  stepIds.temporal(Object.assign({ activityId: 'a', activityRunId }, { attempt, inWorkflow: false }))
+
 describe('[R20] the ids of a step are the same at every attempt of', () => {
   const cases = {
     Temporal: (attempt: number, activityId = 'a') =>
@@ -116,13 +120,11 @@ describe('[R20] the ids of a step are the same at every attempt of', () => {
   })
 
   test('an activity of Temporal that no workflow started: its own run is the run', async () => {
-    const ids = (attempt: number, activityRunId: string) =>
-      stepIds.temporal(Object.assign({ activityId: 'a', activityRunId }, { attempt, inWorkflow: false }))
-    expect(ids(2, 'r')).toEqual(ids(1, 'r'))
-    expect(ids(1, 'q').runId).not.toBe(ids(1, 'r').runId)
-    expect(await call(ids(1, 'r'))).toEqual([{ id: 're_1' }, false])
-    expect(await call(ids(2, 'r'))).toEqual([{ id: 're_1' }, true])
-    expect(await call(ids(1, 'q'))).toEqual([{ id: 're_2' }, false])
+    expect(standing(2, 'r')).toEqual(standing(1, 'r'))
+    expect(standing(1, 'q').runId).not.toBe(standing(1, 'r').runId)
+    expect(await call(standing(1, 'r'))).toEqual([{ id: 're_1' }, false])
+    expect(await call(standing(2, 'r'))).toEqual([{ id: 're_1' }, true])
+    expect(await call(standing(1, 'q'))).toEqual([{ id: 're_2' }, false])
   })
 
   test('none, outside of a step: that is said', () => {

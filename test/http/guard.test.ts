@@ -161,15 +161,15 @@ test('a body that was read before the guard came is refused, and nothing runs', 
   expect([refused.status, await codeOf(refused), runs]).toEqual([500, 'UNREADABLE_BODY', 0])
 })
 
-describe('a client that is gone when its claim comes back [R9] [R61]', () => {
-  /** Lets go as soon as the request is under way. */
-  async function letGo(send: (signal: AbortSignal) => Promise<Response> | Response): Promise<Response> {
-    const client = new AbortController()
-    const answer = send(client.signal)
-    client.abort()
-    return await answer
-  }
+/** Lets go as soon as the request is under way. */
+async function letGo(send: (signal: AbortSignal) => Promise<Response> | Response): Promise<Response> {
+  const client = new AbortController()
+  const answer = send(client.signal)
+  client.abort()
+  return await answer
+}
 
+describe('a client that is gone when its claim comes back [R9] [R61]', () => {
   test('over Fetch: the handler does not begin, and the key is good', async () => {
     const guard = guarded()
     const answer = await letGo((signal) => guard.post('k1', { signal }))

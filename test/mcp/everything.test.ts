@@ -164,13 +164,8 @@ describe.each(['stdio', 'http'] as const)('over %s, in the middle of a long oper
     const client = http
       ? await connectHttp(http.url)
       : await connect(at.gateway(['--no-annotations'], command))
-    const killed = await new Promise((resolve, reject) => {
-      const onprogress = (): void => {
-        if (http) http.upstream.kill('SIGKILL')
-        else process.kill(pid(), 'SIGKILL')
-      }
-      client.callTool(long(600), undefined, { onprogress: onlyOnce(onprogress) }).then(resolve, reject)
-    })
+    const kill = onlyOnce(() => (http ? http.upstream.kill('SIGKILL') : process.kill(pid(), 'SIGKILL')))
+    const killed = await client.callTool(long(600), undefined, { onprogress: kill })
     tally({ kills: 1 })
     expect(codeOf(killed)).toBe('OUTCOME_UNKNOWN')
     expect(await states()).toEqual(['unknown'])
@@ -184,7 +179,7 @@ describe.each(['stdio', 'http'] as const)('over %s, in the middle of a long oper
 })
 
 /** Progress is reported until the connection is gone; killing once will do. */
-function onlyOnce(act: () => void): () => void {
+function onlyOnce(act: () => unknown): () => void {
   let isDone = false
   return () => {
     if (isDone) return

@@ -64,6 +64,12 @@ const call = (id: string, key?: string, wait?: boolean) => ({
   ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
 })
 
+const failing = (fail: string, key: string) => ({
+  name: 'refund',
+  arguments: { id: 'r4', fail },
+  _meta: { 'ibid/idempotencyKey': key },
+})
+
 function gate(): { readonly passed: Promise<void>; open(): void } {
   let open: (() => void) | undefined
   const passed = new Promise<void>((resolve) => (open = resolve))
@@ -191,12 +197,6 @@ describe.each([
     expect(effects).toEqual([])
     expect(codeOf(await client.callTool(call('r5', 'k5')))).toBe('none')
     expect(effects).toEqual(['refund r5'])
-  })
-
-  const failing = (fail: string, key: string) => ({
-    name: 'refund',
-    arguments: { id: 'r4', fail },
-    _meta: { 'ibid/idempotencyKey': key },
   })
 
   test('[R9] a result that says it failed, with onError unknown: held, and not run again', async () => {

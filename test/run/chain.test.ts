@@ -183,7 +183,7 @@ test('[R20, R46, R50] everything comes twice at every layer: each does its part 
   expect(ingress).toMatchObject({ scope: 'hook:stripe/refunds', key: 'evt_1' })
   expect(message).toMatchObject({ scope: 'queue:refunds', key: first.headers[MESSAGE_KEY_HEADER] })
   expect(run).toMatchObject({ scope: 'run:billing', key: 'evt_1' })
-  expect(told.chain.at(-1)?.key).toBe((effects.all().at(-1)?.data as { key: string }).key)
+  expect(effects.all().at(-1)).toMatchObject({ key: 'refund', data: { key: told.chain.at(-1)?.key } })
 
   const eventsOf = (scope: string, key: string): string[] =>
     told.events.filter((event) => event.scope === scope && event.key === key).map(({ event }) => event)

@@ -42,6 +42,20 @@ const urls: Readonly<Record<string, () => string>> = { Postgres: () => postgres.
 const leavesTraces = (point: string, at: number): boolean =>
   at === 0 || /^after (claim|settle|undo)/.test(point)
 
+function undoneIn(directory: string): string[] {
+  const lines = ledger(join(directory, 'effects.jsonl')).all()
+  return lines.map(({ key }) => key).filter((key) => key.startsWith('undo '))
+}
+
+async function killed(order: object, killAt: string): Promise<boolean> {
+  const victim = startChild(SCRIPT)
+  await victim.call('compensate', { ...order, killAt }).catch(() => undefined)
+  await victim.end()
+  const isKilled = (await victim.ended) === 'SIGKILL'
+  if (isKilled) tally({ kills: 1 })
+  return isKilled
+}
+
 describe.each(Object.entries(urls))('[R39] on %s, a rollback of five steps', (store, url) => {
   /** A saga of its own, with all its steps done. */
   async function done(workflowId: string, by: Child) {
@@ -50,20 +64,6 @@ describe.each(Object.entries(urls))('[R39] on %s, a rollback of five steps', (st
     const order = { directory, url: url(), workflowId }
     await by.call('forward', order)
     return order
-  }
-
-  function undoneIn(directory: string): string[] {
-    const lines = ledger(join(directory, 'effects.jsonl')).all()
-    return lines.map(({ key }) => key).filter((key) => key.startsWith('undo '))
-  }
-
-  async function killed(order: object, killAt: string): Promise<boolean> {
-    const victim = startChild(SCRIPT)
-    await victim.call('compensate', { ...order, killAt }).catch(() => undefined)
-    await victim.end()
-    const isKilled = (await victim.ended) === 'SIGKILL'
-    if (isKilled) tally({ kills: 1 })
-    return isKilled
   }
 
   test('that is killed at every point and retried undoes each step exactly once, last one first', async () => {

@@ -151,7 +151,8 @@ export function readContracts(contracts: readonly McpContract[] = []): ReadonlyM
 }
 
 /** As the broker reads it; the code is the upstream's, one request a call. */
-function asContract({ onError: _, check, ...said }: McpContract): Contract {
+function asContract(contract: McpContract): Contract {
+  const { onError: _, check, ...said } = contract
   return {
     version: '0.0.0',
     input: { type: 'object' },

@@ -26,6 +26,7 @@ const load = createRequire(import.meta.url)
 const NESTED = new Set(['downstream', 'retry'])
 
 /** One contract or a list of them, out of JSON or YAML. Whether they can be true is looked at where they are used. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two kinds are read, and each is checked there
 export function readContracts<C = ContractData>(text: string): readonly C[] {
   const found = parse(text)
   const list: readonly unknown[] = Array.isArray(found) ? found : [found]
