@@ -88,7 +88,7 @@ describe.each(Object.entries(AGENTS))('%s', (name, load) => {
     expect(effects.all()).toHaveLength(1)
   })
 
-  test('[R21] let go, and nothing but the arguments to go by: the second run asks, and shows the first result', async () => {
+  test('[R21] let go, and nothing but the arguments to go by: the second run asks, with the first result', async () => {
     const place = { runId: 'run' }
     await letGo(place)
     const [again] = await (await load()).stream(order({ place }))

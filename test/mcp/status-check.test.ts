@@ -133,7 +133,7 @@ describe.each(WAYS)('over %s, a call without an answer, and a check', (way) => {
   })
 })
 
-test('[R7] [R61] a gateway that is killed between effect and answer: the next one asks before it does anything', async () => {
+test('[R7] [R61] a gateway that is killed between effect and answer: the next one asks before it acts', async () => {
   const options = contracts(ASKED)
   const doomed = at.start(at.gateway(options, at.bank('1', 'stdio')))
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: order('hang') }
