@@ -137,7 +137,7 @@ function openWorker(lost: <T>(answer: T) => T) {
   return { ibid, take, trigger }
 }
 
-test('[R20, R46, R50] everything comes twice at every layer: each acts once, and it prints as one timeline', async () => {
+test('[R20, R46, R50] all comes twice at every layer: each acts once, and it prints as one timeline', async () => {
   const queue: Message[] = []
   const hook = openDoor(queue)
   const post = async (): Promise<number> => (await hook(await deliver(stripeVendor, { id: 'evt_1' }))).status
