@@ -27,8 +27,8 @@ export const mcp = [
   ...at('checked.ts', 'status-check', [
     {
       name: 'an answer that comes while the check is asked is overlooked',
-      find: 'return arrived() ?? resultIn(',
-      put: 'return resultIn(',
+      find: 'return came && { found: true, value: given.outcomeOf(came) }',
+      put: 'return undefined',
     },
     {
       name: 'a gateway that takes over does not ask what the dead one did',

@@ -61,6 +61,8 @@ export function checkedCall(given: CheckedCall): {
   }
 
   async function check(key: string): Promise<CheckResult<JsonObject>> {
+    const early = arrived()
+    if (early) return early
     const asked = argumentsOf(asking.check, { key, args }, given.identity)
     const said = await given.ask(asking.check.tool, asked)
     return arrived() ?? resultIn(asking.check, said)
