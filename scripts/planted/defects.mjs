@@ -4,10 +4,24 @@ import { cli } from './cli.mjs'
 import { core } from './core.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
+import { mcp } from './mcp.mjs'
+import { queue } from './queue.mjs'
+import { run } from './run.mjs'
 import { sqlite } from './sqlite.mjs'
 import { webhook } from './webhook.mjs'
 
-export const defects = [...core, ...key, ...engine, ...sqlite, ...broker, ...webhook, ...cli]
+export const defects = [
+  ...core,
+  ...key,
+  ...engine,
+  ...sqlite,
+  ...broker,
+  ...mcp,
+  ...webhook,
+  ...queue,
+  ...run,
+  ...cli,
+]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */
 export const control = {

@@ -20,8 +20,7 @@ export function idempotent(ibid: Ibid, options: HttpOptions<Request> = {}): Requ
     const route = typeof path === 'string' ? request.baseUrl + path : undefined
     const goOn = (opening: Opening): void => {
       if (opening?.kind === 'answer') return sendAnswer(response, opening.answer)
-      if (opening) capture(response, opening)
-      next()
+      if (!opening || capture(response, opening)) next()
     }
     guard.open(nodeExchange(request, request, body, route, request.originalUrl)).then(goOn, next)
   }

@@ -38,8 +38,8 @@ export function idempotent(ibid: Ibid, options: HttpOptions<FastifyRequest> = {}
       const { routeOptions, raw } = request
       const goOn = (opening: Opening): void => {
         if (opening?.kind === 'answer') return answer(reply, opening.answer)
-        if (opening) capture(reply.raw, opening)
-        done()
+        if (!opening || capture(reply.raw, opening)) done()
+        else reply.hijack()
       }
       guard.open(nodeExchange(raw, request, () => bodyOf(request), routeOptions.url)).then(goOn, done)
     })

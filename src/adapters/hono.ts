@@ -4,6 +4,7 @@
  */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { clientGone } from '../guards/http/client-gone.js'
 import type { Body, Exchange } from '../guards/http/exchange.js'
 import { record, toResponse } from '../guards/http/fetch-response.js'
 import { createGuard } from '../guards/http/guard.js'
@@ -28,7 +29,10 @@ export function idempotent(ibid: Ibid, options: HttpOptions<Context> = {}): Midd
     const opening = await guard.open(exchangeOf(context, under, guard.maxRequestBytes))
     if (opening === undefined) return next()
     if (opening.kind === 'answer') return toResponse(opening.answer)
-    if (outgoing) capture(outgoing, opening)
+    if (outgoing ? !capture(outgoing, opening) : context.req.raw.signal.aborted) {
+      await opening.fail(clientGone())
+      return new Response(null, { status: 499 })
+    }
     await next()
     if (context.error) opening.heard(context.error)
     if (outgoing) return

@@ -30,7 +30,7 @@ export function idempotent(
       const opening = await guard.open(nodeExchange(request, request, body))
       if (opening?.kind === 'answer') return sendAnswer(response, opening.answer)
       run = opening
-      if (run) capture(response, run)
+      if (run && !capture(response, run)) return
       await handler(request, response)
     } catch (error) {
       run?.heard(error)

@@ -86,6 +86,10 @@ test('[R1][R21] tenant, tool and ordinal are in every key, and no rung meets ano
   expect(new Set(keys).size).toBe(keys.length)
 })
 
+/** An activity of Temporal that no workflow started. */
+const standing = (attempt: number, activityRunId: string) =>
+  stepIds.temporal(Object.assign({ activityId: 'a', activityRunId }, { attempt, inWorkflow: false }))
+
 describe('[R20] the ids of a step are the same at every attempt of', () => {
   const cases = {
     Temporal: (attempt: number, activityId = 'a') =>
@@ -113,6 +117,14 @@ describe('[R20] the ids of a step are the same at every attempt of', () => {
   test('all, and no two engines share ids', () => {
     const runs = Object.values(cases).map((ids) => ids(1).runId)
     expect(new Set(runs).size).toBe(runs.length)
+  })
+
+  test('an activity of Temporal that no workflow started: its own run is the run', async () => {
+    expect(standing(2, 'r')).toEqual(standing(1, 'r'))
+    expect(standing(1, 'q').runId).not.toBe(standing(1, 'r').runId)
+    expect(await call(standing(1, 'r'))).toEqual([{ id: 're_1' }, false])
+    expect(await call(standing(2, 'r'))).toEqual([{ id: 're_1' }, true])
+    expect(await call(standing(1, 'q'))).toEqual([{ id: 're_2' }, false])
   })
 
   test('none, outside of a step: that is said', () => {

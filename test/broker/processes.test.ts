@@ -46,16 +46,19 @@ describe('[R60] 200 simultaneous calls of one write tool over four processes', (
   test.each(Object.entries(urls))(
     'on %s: one effect, and the models of all callers see the same',
     async (_, url) => {
+      const calls = ledger(join(directory, 'calls.jsonl'))
       const report = await hammer(
         {
           module: WORKER,
-          argument: { url: url(), ledgerFile: effects.file },
+          // The tool answers when all of them have called, and not before.
+          argument: { url: url(), ledgerFile: effects.file, callsFile: calls.file, callers: 200 },
           effects: () => effects.all().length,
         },
         { calls: 50, processes: 4 },
       )
       expect(report.verdicts.filter(({ holds }) => !holds)).toEqual([])
       expect(report).toMatchObject({ calls: 200, processes: 4, effects: 1, errors: [] })
+      expect(new Set(calls.all().map(({ key }) => key)).size).toBe(200)
       expect(report.values).toMatchObject([{ value: { ok: true, data: { amount: 4_200 } }, times: 200 }])
     },
   )

@@ -1,5 +1,7 @@
 /** The guard's rules that need no framework: verdicts, verdicts by throwing, checks, headers, settings, sizes. */
+import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { idempotent as onHono } from '../../src/adapters/hono.js'
 import { attemptOf, DEFAULT_VERDICTS, type HttpOptions, idempotent } from '../../src/guards/http/index.js'
 import { OutcomeUnknown, Rejected } from '../../src/index.js'
 import { codeOf, guarded, openIbid } from './fetch.js'
@@ -157,4 +159,34 @@ test('a body that was read before the guard came is refused, and nothing runs', 
   await request.text()
   const refused = await idempotent(ibid)(request, () => new Response(String(++runs)))
   expect([refused.status, await codeOf(refused), runs]).toEqual([500, 'UNREADABLE_BODY', 0])
+})
+
+/** Lets go as soon as the request is under way. */
+async function letGo(send: (signal: AbortSignal) => Promise<Response> | Response): Promise<Response> {
+  const client = new AbortController()
+  const answer = send(client.signal)
+  client.abort()
+  return await answer
+}
+
+describe('a client that is gone when its claim comes back [R9] [R61]', () => {
+  test('over Fetch: the handler does not begin, and the key is good', async () => {
+    const guard = guarded()
+    const answer = await letGo((signal) => guard.post('k1', { signal }))
+    expect([await codeOf(answer), guard.runs(), await stateOf(guard)]).toEqual(['CLIENT_GONE', 0, 'released'])
+    expect([(await guard.post('k1')).status, guard.runs()]).toEqual([201, 1])
+  })
+
+  test('on Hono without Node underneath: the same', async () => {
+    const ibid = openIbid()
+    let runs = 0
+    const app = new Hono()
+    app.use(onHono(ibid))
+    app.post('/refunds', (context) => context.json({ refund: ++runs }, 201))
+    const headers = { 'idempotency-key': 'k1' }
+    const post = (signal?: AbortSignal): Promise<Response> | Response =>
+      app.request('/refunds', { method: 'POST', body: '{}', headers, ...(signal && { signal }) })
+    expect([(await letGo(post)).status, runs, await stateOf({ ibid })]).toEqual([499, 0, 'released'])
+    expect([(await post()).status, runs]).toEqual([201, 1])
+  })
 })

@@ -11,7 +11,7 @@ import { McpServer as McpServer1 } from '@modelcontextprotocol/sdk/server/mcp.js
 import { createMcpHandler, McpServer as McpServer2 } from '@modelcontextprotocol/server'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { guardTransport, httpGateway } from '../../src/adapters/mcp.js'
+import { guardTransport, httpGateway, type McpContract } from '../../src/adapters/mcp.js'
 import { createIbid, type Ibid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { type Answer, codeOf, marksOf } from './bench.js'
@@ -19,17 +19,29 @@ import { type Answer, codeOf, marksOf } from './bench.js'
 let ibid: Ibid
 let effects: string[]
 let finish: (() => void) | undefined
+let contracts: readonly McpContract[]
 beforeEach(() => {
   ibid = createIbid({ store: memoryStore(), tenant: 'acme', housekeeping: false })
   effects = []
   finish = undefined
+  contracts = []
 })
 
-const options = () => ({ ibid, tenant: 'acme', server: 'bank' })
+const options = () => ({ ibid, tenant: 'acme', server: 'bank', contracts })
+
+interface Given {
+  readonly id: string
+  readonly wait?: boolean | undefined
+  readonly fail?: string | undefined
+}
+
+const FAILED = { content: [{ type: 'text' as const, text: 'it failed' }], isError: true }
 
 /** Waits where it is told to, until the test says so; notes when it is told to stop. */
-async function refund({ id, wait }: { id: string; wait?: boolean | undefined }, signal: AbortSignal) {
+async function refund({ id, wait, fail }: Given, signal: AbortSignal) {
+  if (fail === 'before' && effects.push(`failed ${id}`) === 1) return FAILED
   effects.push(`refund ${id}`)
+  if (fail === 'after') return FAILED
   let isDone = false
   signal.addEventListener('abort', () => isDone || effects.push(`aborted ${id}`))
   if (wait) await new Promise<void>((resolve) => (finish = resolve))
@@ -37,13 +49,39 @@ async function refund({ id, wait }: { id: string; wait?: boolean | undefined }, 
   return { content: [{ type: 'text' as const, text: `refunded ${id} (${effects.length})` }] }
 }
 
-const shape = { id: z.string(), wait: z.boolean().optional() }
+/** What the server itself knows of a refund. */
+function look({ id }: { readonly id: string }) {
+  const text = JSON.stringify({ refunds: effects.filter((effect) => effect === `refund ${id}`) })
+  return { content: [{ type: 'text' as const, text }] }
+}
+
+const shape = { id: z.string(), wait: z.boolean().optional(), fail: z.string().optional() }
+const known = { id: z.string() }
 
 const call = (id: string, key?: string, wait?: boolean) => ({
   name: 'refund',
   arguments: { id, ...(wait && { wait }) },
   ...(key !== undefined && { _meta: { 'ibid/idempotencyKey': key } }),
 })
+
+const failing = (fail: string, key: string) => ({
+  name: 'refund',
+  arguments: { id: 'r4', fail },
+  _meta: { 'ibid/idempotencyKey': key },
+})
+
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open: (() => void) | undefined
+  const passed = new Promise<void>((resolve) => (open = resolve))
+  return { passed, open: () => open?.() }
+}
+
+async function keyOfOnly(): Promise<string> {
+  for (;;) {
+    const [receipt] = (await ibid.list()).receipts
+    if (receipt) return receipt.key
+  }
+}
 
 async function started(): Promise<() => void> {
   for (;;) {
@@ -59,6 +97,7 @@ async function connect1() {
     { inputSchema: shape },
     async (args, extra) => await refund(args, extra.signal),
   )
+  server.registerTool('look', { inputSchema: known }, look)
   const [ours, theirs] = InMemory1.createLinkedPair()
   await server.connect(guardTransport(theirs, options()))
   const client = new Client1({ name: 'test', version: '1.0.0' })
@@ -71,6 +110,7 @@ function server2(): McpServer2 {
   server.registerTool('refund', { inputSchema: z.object(shape) }, async (args, context) =>
     refund(args, context.mcpReq.signal),
   )
+  server.registerTool('look', { inputSchema: z.object(known) }, look)
   return server
 }
 
@@ -124,4 +164,74 @@ describe.each([
     expect(marksOf(again).replay).toBe(true)
     expect(effects).toEqual(['refund r3'])
   })
+  test('a call that is taken back while its claim is on its way is not sent, and its key is good', async () => {
+    const store = memoryStore()
+    const [asked, answer] = [gate(), gate()]
+    ibid = createIbid({
+      store: {
+        ...store,
+        async claim(wanted) {
+          asked.open()
+          await answer.passed
+          return await store.claim(wanted)
+        },
+      },
+      tenant: 'acme',
+      housekeeping: false,
+    })
+    const client = await connect()
+    const caller = new AbortController()
+    const options = { signal: caller.signal }
+    const called =
+      client instanceof Client1
+        ? client.callTool(call('r5', 'k5'), undefined, options)
+        : client.callTool(call('r5', 'k5'), options)
+    await asked.passed
+    caller.abort(new Error('changed my mind'))
+    await expect(called).rejects.toBeInstanceOf(Error)
+    // Whatever was sent before this has arrived.
+    await client.listTools()
+    answer.open()
+    const receipt = { scope: 'tool:bank/refund', key: await keyOfOnly() }
+    await expect.poll(async () => (await ibid.get(receipt))?.state).toBe('released')
+    expect(effects).toEqual([])
+    expect(codeOf(await client.callTool(call('r5', 'k5')))).toBe('none')
+    expect(effects).toEqual(['refund r5'])
+  })
+
+  test('[R9] a result that says it failed, with onError unknown: held, and not run again', async () => {
+    contracts = [{ ...REFUND, onError: 'unknown' }]
+    const client = await connect()
+    for (let n = 0; n < 2; n++)
+      expect(codeOf(await client.callTool(failing('after', 'k4')))).toBe('OUTCOME_UNKNOWN')
+    expect(effects).toEqual(['refund r4'])
+  })
+
+  test('[R9] a result that says it failed, with onError not-executed: the same call may run again', async () => {
+    contracts = [{ ...REFUND, onError: 'not-executed' }]
+    const client = await connect()
+    expect(await client.callTool(failing('before', 'k4'))).toMatchObject(FAILED)
+    const done = (await client.callTool(failing('before', 'k4'))) as Answer
+    expect([done.isError ?? false, marksOf(done).replay]).toEqual([false, false])
+    expect(effects.filter((effect) => effect === 'refund r4')).toHaveLength(1)
+  })
+
+  test('[R34] a result that says nothing, and a check: the server is asked by a tool of its own', async () => {
+    contracts = [{ ...REFUND, onError: 'unknown', check: LOOK }]
+    const client = await connect()
+    const first = (await client.callTool(failing('after', 'k4'))) as Answer
+    expect(first.content).toEqual([{ type: 'text', text: '"refund r4"' }])
+    const again = (await client.callTool(failing('after', 'k4'))) as Answer
+    expect([again.content, marksOf(again).replay]).toEqual([first.content, true])
+    expect(effects).toEqual(['refund r4'])
+  })
 })
+
+const REFUND = { name: 'refund', effect: 'write-non-idempotent' } as const
+const LOOK = {
+  tool: 'look',
+  arguments: { id: '$args/id' },
+  found: { at: '/refunds', empty: false },
+  absent: { at: '/refunds', empty: true },
+  result: '/refunds/0',
+} as const

@@ -8,6 +8,7 @@ import type { Ibid } from '../../ibid.js'
 import { stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
 import { askedAgain, errorOf, isUnsettled, notForModels } from '../../guards/broker/words.js'
+import { type Ask, checkedCall } from './checked.js'
 import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
 import { ERROR, type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
 import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
@@ -39,6 +40,12 @@ export interface ToolCall {
  */
 export type Dispatch = (key: string) => Promise<Reply>
 
+/** The way to the upstream, for one call. */
+export interface Line {
+  readonly dispatch: Dispatch
+  readonly ask: Ask
+}
+
 /**
  * `read`: pass it, its cancellation too. `direct`: pass it, and see it through. `receipted`: it goes through
  * `call`.
@@ -49,7 +56,7 @@ export interface Guard {
   /** Is there something to learn about this tool from `tools/list`? */
   wantsListing(name: string): boolean
   treatmentOf(call: ToolCall): Treatment
-  call(call: ToolCall, dispatch: Dispatch): Promise<Reply>
+  call(call: ToolCall, line: Line): Promise<Reply>
 }
 
 /** An answer that ends the attempt, and that is no outcome: it is passed on, and the key given back. */
@@ -69,9 +76,9 @@ export function createGuard(options: GuardOptions): Guard {
     return termsOf(contracts.get(name), believes ? listed : rest)
   }
 
-  async function receipted(call: ToolCall, words: HostWords, dispatch: Dispatch): Promise<Reply> {
+  async function receipted(call: ToolCall, words: HostWords, { dispatch, ask }: Line): Promise<Reply> {
     const { name, principal } = call
-    const { onError, identity, policy, shortPolicy, meant } = terms(call)
+    const { effect, onError, identity, policy, shortPolicy, meant, asking } = terms(call)
     const payload = meant(call.args ?? {})
     const { key, rung } = stepKey({ tenant, principal, ...words }, `${server}/${name}`, payload, identity)
     const where = { tenant, scope: `tool:${server}/${name}`, key }
@@ -81,15 +88,21 @@ export function createGuard(options: GuardOptions): Guard {
       const facts = errorOf(error)
       return { facts, shown: rung === 'host' && isUnsettled(facts) ? notForModels(facts) : facts }
     }
+    const keyFor = (own: string): string => words.hostKey ?? own
+    const send = (down: string): Promise<Reply> => (sent = dispatch(down)).catch(lost)
+    const read = (reply: Reply): JsonObject => outcomeOf(reply, onError)
+    const checked =
+      asking &&
+      checkedCall({ tool: name, args: payload, effect, identity, asking, ask, keyFor, send, outcomeOf: read })
+    const within = rung === 'arguments' ? shortPolicy : policy
     try {
       const { value, replayed, receipt } = await ibid.once(
         { ...where, payload, ...(identity && { identity }) },
         async (attempt) => {
           if (call.isWithdrawn()) throw new NotExecuted('the client took it back before it was sent')
-          sent = dispatch(words.hostKey ?? attempt.key)
-          return outcomeOf(await sent.catch(lost), onError)
+          return checked ? await checked.run(attempt) : read(await send(keyFor(attempt.key)))
         },
-        rung === 'arguments' ? shortPolicy : policy,
+        checked ? checked.within(within) : within,
       )
       if (!replayed || rung !== 'arguments')
         return { result: marked(value as JsonObject, replayed, key, receipt.at) }
@@ -98,7 +111,7 @@ export function createGuard(options: GuardOptions): Guard {
     } catch (error) {
       if (error instanceof PassedOn) return error.reply
       if (!(error instanceof IbidError)) return problem(told(error), key)
-      if (error.code === 'OUTCOME_UNKNOWN' && sent) void resolveLate(where, sent, onError)
+      if (error instanceof OutcomeUnknown && sent) void resolveLate(where, sent, onError)
       return problem(told(error), key, error.replayed ? error.receipt?.at : undefined)
     }
   }
@@ -125,9 +138,9 @@ export function createGuard(options: GuardOptions): Guard {
       if (effect === 'read') return 'read'
       return effect === 'write-idempotent' && !isKeyed(call.meta) ? 'direct' : 'receipted'
     },
-    async call(call, dispatch) {
+    async call(call, line) {
       try {
-        const reply = await receipted(call, readMeta(call.meta), dispatch)
+        const reply = await receipted(call, readMeta(call.meta), line)
         return 'result' in reply ? { result: inRevisionOf(call.meta, reply.result) } : reply
       } catch (error) {
         // The host's own mistake, or a name that no receipt can have: nothing was sent.

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotExecuted } from '../../core/errors.js'
 import { eventOf } from './events.js'
-import type { Guard, ToolCall } from './guard.js'
+import type { Guard, Line, ToolCall } from './guard.js'
 import { isRedirect, json, partsOf, redirected } from './http-reply.js'
 import { passable, searchOf, type Upstream } from './http-upstream.js'
 import { answer, type Id, type JsonObject, parse, replyOf, type Reply } from './message.js'
@@ -21,6 +21,7 @@ interface Exchange {
   readonly id: Id
   readonly params: JsonObject
   readonly toolCall: ToolCall
+  readonly ask: Line['ask']
 }
 
 /** Answers that a server gives before it looks at the call. */
@@ -35,7 +36,7 @@ export function guardedExchange(exchange: Exchange): {
   readonly response: Promise<Response>
   readonly done: Promise<void>
 } {
-  const { guard, upstream, request, message, id, params, toolCall } = exchange
+  const { guard, upstream, request, message, id, params, toolCall, ask } = exchange
   const client = createClient()
   let refused: Response | undefined
 
@@ -81,7 +82,7 @@ export function guardedExchange(exchange: Exchange): {
   }
 
   async function run(): Promise<void> {
-    const reply = await guard.call(toolCall, dispatch)
+    const reply = await guard.call(toolCall, { dispatch, ask })
     if (refused) client.answer(isRedirect(refused) ? redirected() : refused)
     else client.finish(answer(id, reply))
   }

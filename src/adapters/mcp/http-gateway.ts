@@ -17,10 +17,11 @@ import {
   parse,
   refuse,
   refuseLooseCall,
+  type Reply,
   replyOf,
   requestOf,
 } from './message.js'
-import { listParams } from './relay.js'
+import { askParams, listParams } from './relay.js'
 
 export interface HttpGatewayOptions extends GuardOptions {
   /** The address of the MCP server, or one's own handler. */
@@ -32,6 +33,7 @@ export interface HttpGatewayOptions extends GuardOptions {
 /** How long a list is believed: there is no stream that would tell of a change. */
 const LIST_MS = 60_000
 const MOST_LISTS = 1_000
+const CHECK_TIMEOUT_MS = 60_000
 
 export function httpGateway(options: HttpGatewayOptions): (request: Request) => Promise<Response> {
   const guard = createGuard(options)
@@ -50,32 +52,49 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     return catalogue
   }
 
-  async function askList(
+  /** A question of the gateway's own, in the name of the client whose call it is about. */
+  async function question(
     request: Request,
-    meta: JsonObject,
-    cursor: string | undefined,
-  ): Promise<JsonObject | undefined> {
+    method: string,
+    params: JsonObject,
+    signal?: AbortSignal,
+  ): Promise<Reply | undefined> {
     const headers = passable(request.headers)
     for (const name of passable(headers).keys()) if (/^mcp-(name|param-)/.test(name)) headers.delete(name)
-    if (headers.has('mcp-method')) headers.set('mcp-method', 'tools/list')
-    const asked = {
-      jsonrpc: '2.0',
-      id: `ibid:${randomUUID()}`,
-      method: 'tools/list',
-      params: listParams(meta, cursor),
+    if (headers.has('mcp-method')) {
+      headers.set('mcp-method', method)
+      if (typeof params['name'] === 'string') headers.set('mcp-name', params['name'])
     }
+    const asked = { jsonrpc: '2.0', id: `ibid:${randomUUID()}`, method, params }
     const response = await upstream({
       method: 'POST',
       headers,
       search: searchOf(request),
       body: JSON.stringify(asked),
+      ...(signal && { signal }),
     })
     if (!response.ok || !response.body) return undefined
     for await (const { data } of partsOf(response)) {
       const replied = replyOf(parse(data))
-      if (replied?.id === asked.id) return 'result' in replied.reply ? replied.reply.result : undefined
+      if (replied?.id === asked.id) return replied.reply
     }
     return undefined
+  }
+
+  async function askList(
+    request: Request,
+    meta: JsonObject,
+    cursor: string | undefined,
+  ): Promise<JsonObject | undefined> {
+    const reply = await question(request, 'tools/list', listParams(meta, cursor))
+    return reply && 'result' in reply ? reply.result : undefined
+  }
+
+  async function askTool(request: Request, meta: JsonObject, tool: string, args: JsonObject): Promise<Reply> {
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS)
+    const reply = await question(request, 'tools/call', askParams(meta, tool, args), signal)
+    if (!reply) throw new TypeError('the upstream did not answer the status check')
+    return reply
   }
 
   async function call(
@@ -111,7 +130,16 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     if (treatment === 'read') return await passOn(request, body, request.signal)
     if (treatment === 'direct') return await passOn(request, body)
     underWay.set(place, state)
-    const { response, done } = guardedExchange({ guard, upstream, request, message, id, params, toolCall })
+    const { response, done } = guardedExchange({
+      guard,
+      upstream,
+      request,
+      message,
+      id,
+      params,
+      toolCall,
+      ask: (tool, args) => askTool(request, read.meta, tool, args),
+    })
     void done.finally(() => underWay.delete(place))
     return await response
   }

@@ -54,6 +54,7 @@ interface Call {
 }
 
 const LIST_TIMEOUT_MS = 10_000
+const CHECK_TIMEOUT_MS = 60_000
 
 export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Carry> {
   const catalogue = createCatalogue()
@@ -67,15 +68,24 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
   let asked = 0
   let gone: Error | undefined
 
-  async function ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+  async function ask(
+    method: string,
+    params: JsonObject,
+    carry: Carry | undefined,
+    withinMs: number,
+  ): Promise<Reply> {
     if (gone) throw gone
     const id = `${prefix}:${++asked}`
-    const reply = await new Promise<Reply>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new RangeError(`${method} was not answered`)), LIST_TIMEOUT_MS)
+    return await new Promise<Reply>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new RangeError(`${method} was not answered`)), withinMs)
       questions.set(id, { resolve, reject })
-      sides.toUpstream({ jsonrpc: '2.0', id, method, params }, undefined)
+      sides.toUpstream({ jsonrpc: '2.0', id, method, params }, carry)
       timer.unref()
     }).finally(() => questions.delete(id))
+  }
+
+  async function askList(meta: JsonObject, cursor: string | undefined): Promise<JsonObject | undefined> {
+    const reply = await ask('tools/list', listParams(meta, cursor), undefined, LIST_TIMEOUT_MS)
     return 'result' in reply ? reply.result : undefined
   }
 
@@ -91,7 +101,7 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
     const { id, params } = request
     const { name, meta } = toolCall
     const listed = guard.wantsListing(name)
-      ? await catalogue.find(name, async (cursor) => await ask('tools/list', listParams(meta, cursor)))
+      ? await catalogue.find(name, async (cursor) => await askList(meta, cursor))
       : undefined
     const known = { ...toolCall, listed }
     const treatment = guard.treatmentOf(known)
@@ -101,9 +111,10 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
       if (treatment === 'direct') keep(id, call)
       return
     }
-    const reply = await guard.call(known, async (key) =>
-      send(id, { ...message, params: withKey(params, meta, key) }, carry),
-    )
+    const reply = await guard.call(known, {
+      dispatch: (key) => send(id, { ...message, params: withKey(params, meta, key) }, carry),
+      ask: (tool, args) => ask('tools/call', askParams(meta, tool, args), carry, CHECK_TIMEOUT_MS),
+    })
     if (!call.withdrawn) sides.toClient(answer(id, reply))
   }
 
@@ -200,13 +211,18 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
   }
 }
 
-/** Asked in the name of the call: revisions without a handshake want to know with each request who is asking. */
 export function listParams(meta: JsonObject, cursor: string | undefined): JsonObject {
+  return { ...(cursor === undefined ? {} : { cursor }), ...envelopeOf(meta) }
+}
+
+export function askParams(meta: JsonObject, tool: string, args: JsonObject): JsonObject {
+  return { name: tool, arguments: args, ...envelopeOf(meta) }
+}
+
+/** Asked in the name of the call: revisions without a handshake want to know with each request who is asking. */
+function envelopeOf(meta: JsonObject): { readonly _meta?: JsonObject } {
   const envelope = Object.entries(objectOf(meta)).filter(([name]) =>
     name.startsWith('io.modelcontextprotocol/'),
   )
-  return {
-    ...(cursor === undefined ? {} : { cursor }),
-    ...(envelope.length > 0 ? { _meta: Object.fromEntries(envelope) } : {}),
-  }
+  return envelope.length > 0 ? { _meta: Object.fromEntries(envelope) } : {}
 }

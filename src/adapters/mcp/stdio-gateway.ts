@@ -40,7 +40,8 @@ export async function stdioGateway(options: StdioGatewayOptions): Promise<number
   })
   // What goes wrong with a pipe shows in the end of the process.
   child.stdin.on('error', () => undefined)
-  output.on('error', () => undefined)
+  // Nobody else's business either: a program that exits when its reader is gone would leave a write behind.
+  output.removeAllListeners('error').on('error', () => undefined)
   const ended = endOf(child)
   const relay = createRelay<string>(guard, {
     toClient: (message) => void writeLine(output, JSON.stringify(message)),

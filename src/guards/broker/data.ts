@@ -25,11 +25,12 @@ export type ContractData = Omit<Contract, Functions | 'input' | 'resource'> & {
 const load = createRequire(import.meta.url)
 const NESTED = new Set(['downstream', 'retry'])
 
-/** One contract or a list of them, out of JSON or YAML. */
-export function readContracts(text: string): readonly ContractData[] {
+/** One contract or a list of them, out of JSON or YAML. Whether they can be true is looked at where they are used. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- two kinds are read, and each is checked there
+export function readContracts<C = ContractData>(text: string): readonly C[] {
   const found = parse(text)
   const list: readonly unknown[] = Array.isArray(found) ? found : [found]
-  return list.map((data, at) => camelCased(data, `contract ${at + 1}`) as unknown as ContractData)
+  return list.map((data, at) => camelCased(data, `contract ${at + 1}`) as unknown as C)
 }
 
 export function toolFromData(data: ContractData, executor: Executor): Tool {

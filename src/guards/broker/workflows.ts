@@ -13,13 +13,17 @@ export interface StepIds {
 }
 
 export const stepIds = {
-  /** In an activity: `stepIds.temporal(Context.current().info)`. */
+  /** In an activity, of a workflow or standing alone: `stepIds.temporal(Context.current().info)`. */
   temporal(info: {
     readonly workflowExecution?: { readonly workflowId: string; readonly runId: string } | undefined
     readonly activityId: string
+    readonly activityRunId?: string | undefined
   }): StepIds {
-    const { workflowId, runId } = info.workflowExecution ?? {}
-    return ids('temporal', [workflowId, runId], [info.activityId])
+    const { workflowExecution, activityId, activityRunId } = info
+    if (!workflowExecution && activityRunId !== undefined) {
+      return ids('temporal', ['standing alone', activityId, activityRunId], [activityId])
+    }
+    return ids('temporal', [workflowExecution?.workflowId, workflowExecution?.runId], [activityId])
   },
 
   /** In a handler: `stepIds.restate(ctx, 'refund')`, with the name that the step has in `ctx.run`. */

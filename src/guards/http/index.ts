@@ -1,6 +1,7 @@
 /** `ibid/http`: the Idempotency-Key header over Fetch `Request` and `Response`. */
 import type { Attempt } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
+import { clientGone } from './client-gone.js'
 import type { Exchange } from './exchange.js'
 import { record, toResponse } from './fetch-response.js'
 import { createGuard } from './guard.js'
@@ -40,6 +41,7 @@ export function idempotent<R extends Request = Request>(
 
 async function perform<R extends Request>(run: Run, request: R, next: Next<R>): Promise<Response> {
   try {
+    if (request.signal.aborted) throw clientGone()
     return await record(await next(request, run.attempt), run)
   } catch (error) {
     const answer = await run.fail(error)

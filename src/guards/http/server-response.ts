@@ -6,6 +6,7 @@
  * The methods stand here once and find their state on the response, so that a request makes no functions of its own.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { clientGone } from './client-gone.js'
 import type { Answer } from './exchange.js'
 import { type GivenHeaders, type HeaderSource, REPLAYED, withoutReplayed } from './kept-headers.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -43,7 +44,12 @@ interface State {
 const STATE = Symbol('ibid response')
 type Held = ServerResponse & { [STATE]: State }
 
-export function capture(response: ServerResponse, run: Run): void {
+/** False: its client is gone, the key is given back, and the handler is not to be called. */
+export function capture(response: ServerResponse, run: Run): boolean {
+  if (response.destroyed) {
+    void run.fail(clientGone())
+    return false
+  }
   const { write, end, writeHead, flushHeaders, destroy, emit } = response
   const held = response as Held
   held[STATE] = {
@@ -72,6 +78,7 @@ export function capture(response: ServerResponse, run: Run): void {
   run.onInterrupt((answer) => {
     if (held[STATE].phase === 'held') replace(held, held[STATE], answer)
   })
+  return true
 }
 
 function heldWriteHead(this: Held, status: number, ...rest: [(string | GivenHeaders)?, GivenHeaders?]): Held {

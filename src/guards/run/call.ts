@@ -5,9 +5,10 @@
  *
  * The place is the n-th call of this tool in its step: a resumed step that picks another tool runs that under its own
  * key, whatever the order. The same tool with other arguments goes to the broker, which tells a reworded reason from
- * another amount.
+ * another amount; so the arguments are kept beside the observation and are no part of what the step's receipt compares.
  */
 import { NotExecuted } from '../../core/errors.js'
+import { fingerprint } from '../../key/index.js'
 import type { ActiveRun, StepRecord } from './active-run.js'
 import { stepWhere } from './names.js'
 import { isReused } from './refusals.js'
@@ -41,6 +42,11 @@ export interface Caller<O extends Observed> {
   call(tool: string, args: unknown, context: CallContext): Promise<O>
 }
 
+interface CallRecord<O> extends StepRecord<O> {
+  /** The arguments of the call, as a fingerprint. */
+  readonly asked?: string | undefined
+}
+
 interface ToolCall {
   readonly tool: string
   readonly args: unknown
@@ -59,23 +65,35 @@ export async function callTool<O extends Observed>(
   const context = { ...options, tenant, runId, stepId, ordinal, signal }
   const ask = (): Promise<O> => broker.call(tool, args, context)
   const where = stepWhere(tenant, runId, place)
+  const asked = printOf(args)
   let refused: O | undefined
-  async function effect(): Promise<StepRecord<O>> {
+  async function effect(): Promise<CallRecord<O>> {
     refused = undefined
     const observation = await ask()
-    if (observation.ok) return { name: `call ${tool}`, value: observation }
+    if (observation.ok) return { name: `call ${tool}`, value: observation, asked }
     refused = observation
     throw new NotExecuted(`tool ${tool} answered with a refusal, which is the broker's to keep`)
   }
   try {
     // The broker's own receipt decides what a repeated call does: asking it again is always safe.
-    const policy = stepPolicy<StepRecord<O>>({}, 'retry', run.terms)
-    const done = await run.ibid.once({ ...where, payload: { tool, args } }, effect, policy)
-    return done.replayed ? asReplay(done.value.value) : done.value.value
+    const policy = stepPolicy<CallRecord<O>>({}, 'retry', run.terms)
+    const { value: record, replayed } = await run.ibid.once({ ...where, payload: { tool } }, effect, policy)
+    if (!replayed) return record.value
+    return asked !== undefined && record.asked === asked ? asReplay(record.value) : await ask()
   } catch (error) {
     if (refused) return refused
+    // Written by a version that compared the arguments here.
     if (isReused(error, where)) return await ask()
     throw error
+  }
+}
+
+/** Undefined: they cannot be told apart from others, which is the broker's to say. */
+function printOf(args: unknown): string | undefined {
+  try {
+    return fingerprint(args)
+  } catch {
+    return undefined
   }
 }
 

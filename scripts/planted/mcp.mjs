@@ -1,0 +1,63 @@
+/** Defects in what an MCP server's answers are taken for, and in the status check that a contract names. */
+const at = (file, test, defects) =>
+  defects.map((defect) => ({
+    file: `src/adapters/mcp/${file}`,
+    tests: [`test/mcp/${test}.test.ts`],
+    ...defect,
+  }))
+
+export const mcp = [
+  ...at('status-check.ts', 'status-answers', [
+    {
+      name: 'a status tool that failed is believed',
+      find: "reply.result['isError'] !== true ?",
+      put: "reply.result['isError'] !== 1 ?",
+    },
+    {
+      name: 'an answer that nobody declared is taken for found',
+      find: 'if (isFound === isAbsent) return',
+      put: 'if (isFound && isAbsent) return',
+    },
+    {
+      name: 'a status tool is asked by a reason that was worded anew',
+      find: "fingerprint(withOnly('one'), identity) === fingerprint(withOnly('another'), identity)",
+      put: "fingerprint(withOnly('one'), identity) === fingerprint(withOnly('another'))",
+    },
+  ]),
+  ...at('checked.ts', 'status-check', [
+    {
+      name: 'an answer that comes while the check is asked is overlooked',
+      find: 'return came && { found: true, value: given.outcomeOf(came) }',
+      put: 'return undefined',
+    },
+    {
+      name: 'a gateway that takes over does not ask what the dead one did',
+      find: 'return { ...policy, recovery }',
+      put: 'return policy',
+    },
+  ]),
+  ...at('guard.ts', 'own-server', [
+    {
+      name: 'a failed result that says nothing is kept as the outcome',
+      find: "if (result['isError'] !== true || onError === 'rejected') return result",
+      put: "if (result['isError'] !== true || onError !== 'not-executed') return result",
+    },
+    {
+      name: 'a failed result that did nothing is held',
+      find: "  if (onError === 'not-executed') throw new PassedOn(reply)\n",
+      put: '',
+    },
+    {
+      name: 'a call that was taken back is sent all the same',
+      find: "if (call.isWithdrawn()) throw new NotExecuted('the client took it back before it was sent')\n",
+      put: '',
+    },
+  ]),
+  ...at('stdio-gateway.ts', 'everything', [
+    {
+      name: 'a client that is killed takes the gateway and its write with it',
+      find: "output.removeAllListeners('error').on(",
+      put: 'output.on(',
+    },
+  ]),
+]

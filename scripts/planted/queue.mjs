@@ -1,0 +1,89 @@
+/** Defects in what a message is taken for, how often it runs, and what its broker is told. */
+const at = (file, test, defects) =>
+  defects.map((defect) => ({
+    file: `src/guards/queue/${file}`,
+    tests: [`test/queue/${test}.test.ts`],
+    ...defect,
+  }))
+
+export const queue = [
+  ...at('consume.ts', 'guard', [
+    {
+      name: "a producer's key is overlooked, and what was sent twice runs twice",
+      find: 'messageKey(queue, tenant, settings.keyOf(message), ',
+      put: 'messageKey(queue, tenant, undefined, ',
+    },
+    {
+      name: 'a message that can never work is tried again and again',
+      find: 'if (error instanceof Rejected) return dead(error)',
+      put: 'if (error instanceof Rejected) return refused(error, settings.delays)',
+    },
+    {
+      name: "a message is blamed for the program's own mistake",
+      find: '    fingerprint(payload, identity)\n    return false',
+      put: '    fingerprint(payload, identity)\n    return true',
+    },
+    {
+      name: 'a value that a status check found passes for work of this delivery',
+      find: 'acked(value, replayed || work.wasDone(), receipt)',
+      put: 'acked(value, replayed, receipt)',
+    },
+  ]),
+  ...at('message-key.ts', 'guard', [
+    {
+      name: 'a key that is no text is turned into some',
+      find: "if (typeof said === 'string') return said",
+      put: "if (typeof said !== 'function') return JSON.stringify(said)",
+    },
+  ]),
+  ...at('verdict.ts', 'guard', [
+    {
+      name: 'a message that the guard could not judge is acknowledged, and lost',
+      find: "      return { kind: 'retry', delayMs: delays.guardMs, code, reason, error }",
+      put: '      return acked(undefined, true, receipt)',
+    },
+    {
+      name: 'the same key with another payload comes back for ever',
+      find: "    case 'KEY_REUSED':\n",
+      put: '',
+    },
+  ]),
+  ...at('work.ts', 'guard', [
+    {
+      name: 'a second attempt runs without asking whether the first had done it',
+      find: 'if (!check || attempt.number === 1) return undefined',
+      put: 'if (!check || attempt.number >= 1) return undefined',
+    },
+    {
+      name: 'a check that cannot tell lets the handler run',
+      find: "    if (answer.found === 'unclear')",
+      put: "    if (answer.found === 'unclear' && attempt.number > 1_000)",
+    },
+    {
+      name: 'attempts that did nothing are not counted',
+      find: 'if (made >= settings.maxAttempts) {',
+      put: 'if (made >= settings.maxAttempts * 1_000) {',
+    },
+  ]),
+  ...at('settings.ts', 'guard', [
+    {
+      name: 'what is to be held for a person is retried',
+      find: "recovery: recovery === 'hold' ? 'hold' : 'retry',",
+      put: "recovery: 'retry',",
+    },
+  ]),
+  ...at('deliveries.ts', 'flow', [
+    {
+      name: 'a dead letter that could not be laid down is gone',
+      find: "      await told.retry(message, { kind: 'retry', delayMs: DEAD_LETTER_RETRY_MS, code, reason, error })\n",
+      put: "      await told.ack(message, { kind: 'ack', value: undefined, replayed: true, reason, receipt: undefined })\n",
+    },
+  ]),
+  ...at('working.ts', 'flow', [
+    {
+      name: 'the broker hears of progress after the verdict',
+      find: '        active.delete(one)\n',
+      put: '        if (active.size > 1) active.delete(one)\n',
+    },
+  ]),
+]

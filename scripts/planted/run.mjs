@@ -1,0 +1,110 @@
+/** Defects in which trigger is whose run, what a resumed run does again, who is admitted, and when a tick is due. */
+const at = (file, test, defects) =>
+  defects.map((defect) => ({
+    file: `src/guards/run/${file}`,
+    tests: [`test/run/${test}.test.ts`],
+    ...defect,
+  }))
+
+export const run = [
+  ...at('names.ts', 'start', [
+    {
+      name: 'a trigger that comes again after its window meets the steps of its first run',
+      find: "layer: 'run', agent, key }, createdAt)",
+      put: "layer: 'run', agent, key }, 0)",
+    },
+  ]),
+  ...at('start.ts', 'start', [
+    {
+      name: 'a second trigger is turned away instead of joining',
+      find: "      if (terms.duplicate !== 'join') throw error\n",
+      put: "      if (terms.duplicate !== 'tell') throw error\n",
+    },
+    {
+      name: 'another trigger under the same key gets the run of the first',
+      find: '{ ...where, payload: print },',
+      put: '{ ...where, payload: null },',
+    },
+  ]),
+  ...at('steps.ts', 'steps', [
+    {
+      name: 'a step that went another way gets what the first way had left',
+      find: 'const payload = input === undefined ? { name } : { name, input }',
+      put: 'const payload = typeof input',
+    },
+    {
+      name: 'steps of one parent share a place',
+      find: 'const nextPlace = (): string => placeOf(String(++turn))',
+      put: 'const nextPlace = (): string => placeOf(String((turn ||= 1)))',
+    },
+    {
+      name: 'a step has a key that a step of another run has too',
+      find: '    key: stepKey(run.runId, attempt),\n',
+      put: '    key: attempt.key,\n',
+    },
+  ]),
+  ...at('steps.ts', 'timeline', [
+    {
+      name: 'the second call of a tool in a step is taken for the first',
+      find: '      calls.set(tool, ordinal + 1)\n',
+      put: '',
+    },
+  ]),
+  ...at('call.ts', 'timeline', [
+    {
+      name: 'a resumed call with another amount gets the observation of the first',
+      find: 'return asked !== undefined && record.asked === asked ?',
+      put: 'return asked !== undefined ?',
+    },
+    {
+      name: 'a refusal is kept, and a resumed run never asks again',
+      find: 'if (observation.ok) return {',
+      put: 'if (observation) return {',
+    },
+  ]),
+  ...at('call.ts', 'chain', [
+    {
+      name: 'a reworded reason leaves the call without a record, and the timeline without its tool',
+      find: 'payload: { tool } }',
+      put: 'payload: { tool, args } }',
+    },
+  ]),
+  ...at('run.ts', 'steps', [
+    {
+      name: 'a run with a held step is tried again',
+      find: "if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return heldBy(runId, error)",
+      put: "if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return new TypeError(error.message)",
+    },
+  ]),
+  ...at('run.ts', 'recovery', [
+    {
+      name: 'a run that was cancelled without a worker is taken up again',
+      find: "if (flag?.state === 'succeeded') throw cancelled(",
+      put: "if (flag?.state === 'failed') throw cancelled(",
+    },
+  ]),
+  ...at('admission.ts', 'admission', [
+    {
+      name: 'a run that has ended keeps its slot',
+      find: '        await Promise.all(held.map((slot) => slot.release()))\n      }\n      try {',
+      put: '      }\n      try {',
+    },
+    {
+      name: 'agents of one tenant share their slots',
+      find: 'limits.push({ scope: `slot:${agent}`,',
+      put: 'limits.push({ scope: `slot:any`,',
+    },
+  ]),
+  ...at('tick.ts', 'tick', [
+    {
+      name: 'a tick runs before its time on a worker whose clock is ahead',
+      find: '{ terms, body, notBeforeMs: atMs, onStoreTime',
+      put: '{ terms, body, onStoreTime',
+    },
+    {
+      name: 'ticks that nobody was awake for are all caught up, whatever was declared',
+      find: "if (catchUp === 'all') return due",
+      put: "if (catchUp !== 'none') return due",
+    },
+  ]),
+]
