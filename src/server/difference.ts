@@ -32,12 +32,26 @@ function differing(first: Fields, second: Fields): readonly string[] {
 }
 
 function bodyOf(first: unknown, second: unknown): string {
-  if (isObject(first) && isObject(second)) return `body (${named(differing(first, second))})`
+  const [a, b] = [jsonOf(first), jsonOf(second)]
+  if (isObject(a) && isObject(b)) {
+    const names = differing(a, b)
+    return names.length === 0 ? 'body (the same fields, written otherwise)' : `body (${named(names)})`
+  }
   if (typeof first === 'string' && typeof second === 'string')
     return first.length === second.length
       ? `body (${second.length} bytes, as before)`
       : `body (${second.length} bytes, was ${first.length})`
   return 'body'
+}
+
+/** Bytes that are compared as such may be JSON all the same. */
+function jsonOf(body: unknown): unknown {
+  if (typeof body !== 'string') return body
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
 }
 
 function named(names: readonly string[]): string {

@@ -47,6 +47,18 @@ describe('the words', () => {
       request('b'.repeat(5_000), { type: 'text/plain' }),
       'differs in body',
     ],
+    [
+      'JSON that is compared by its bytes',
+      request('{"a":1,"b":2}', { type: 'text/plain' }),
+      request('{"b":3,"a":1}', { type: 'text/plain' }),
+      'differs in body (b)',
+    ],
+    [
+      'the same JSON in other bytes',
+      request('{"a":1}', { type: 'text/plain' }),
+      request('{ "a": 1 }', { type: 'text/plain' }),
+      'differs in body (the same fields, written otherwise)',
+    ],
     ['paths', request('{}'), request('{}', { path: '/refunds/7' }), 'differs in path'],
   ])('%s', (_name, first, second, words) => {
     expect(difference(first, second)).toBe(words)
