@@ -7,6 +7,10 @@ import { bench, checking, failure, INTENT, leaveBehind, manual, seen, turn, WHER
 const OTHER = { ...INTENT, payload: { payment: 'pay_1', amount: 11 } }
 const CAME_AS = `came as ${fingerprint(OTHER.payload)}`
 
+function cannotTell(): never {
+  throw new TypeError('cannot tell')
+}
+
 async function conflictsOf(ibid: {
   history(where: typeof WHERE): Promise<readonly AuditEvent[]>
 }): Promise<readonly AuditEvent[]> {
@@ -65,10 +69,9 @@ describe('[R4] [R50] a conflict', () => {
   test('an explanation that fails is left out, and the refusal stands', async () => {
     const ibid = bench().open()
     await ibid.once(INTENT, () => 1)
-    const differs = (): never => {
-      throw new TypeError('cannot tell')
-    }
-    expect(await failure(ibid.once({ ...OTHER, differs }, () => 2))).toMatchObject({ code: 'KEY_REUSED' })
+    expect(await failure(ibid.once({ ...OTHER, differs: cannotTell }, () => 2))).toMatchObject({
+      code: 'KEY_REUSED',
+    })
     expect((await conflictsOf(ibid))[0]?.why).toBe(CAME_AS)
   })
 })

@@ -119,7 +119,7 @@ describe('containers', () => {
     const { environment = {}, build, stop_grace_period: grace = '' } = services['ibid'] as Service
     expect(existsSync(at(`${build}/Dockerfile`))).toBe(true)
     expect(Object.keys(environment).filter((name) => !VARIABLES.includes(name))).toEqual([])
-    expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(SETTINGS.shutdown.usual as number)
+    expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(SETTINGS.shutdown.usual)
   })
 
   test('Prometheus scrapes the port that the server has its metrics on, and finds the rules', () => {
@@ -171,7 +171,7 @@ test('the unit of systemd sets settings that there are, gives a stop its time, a
   expect(names).not.toEqual([])
   expect(names.filter((name) => !VARIABLES.includes(name))).toEqual([])
   const stopSeconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
-  expect(stopSeconds * 1_000).toBeGreaterThan(SETTINGS.shutdown.usual as number)
+  expect(stopSeconds * 1_000).toBeGreaterThan(SETTINGS.shutdown.usual)
   const sections = [...unit.matchAll(/^\[(\w+)\]$/gm)].map(([, name]) => name)
   expect(sections).toEqual(['Unit', 'Service', 'Install'])
   // Where systemd is, it has the last word.

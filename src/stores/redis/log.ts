@@ -100,7 +100,7 @@ function createReader(session: Session, shard: Shard, after: string, query: Audi
     isAtEnd = entries.length < CHUNK
     for (const [entry, fields] of entries) {
       const logged = [...decodeEvents(fields[1] as string).entries()]
-      for (const [i, one] of query.newestFirst ? logged.reverse() : logged) {
+      for (const [i, one] of query.newestFirst ? logged.toReversed() : logged) {
         const isPassed = query.newestFirst ? i >= Number(taken) : i < Number(taken)
         if (entry === id && isPassed) continue
         const place = `${entry}:${query.newestFirst ? i : i + 1}`
