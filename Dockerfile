@@ -4,9 +4,7 @@ WORKDIR /ibid
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
-RUN node scripts/build.mjs \
-  && if [ -f scripts/build-dashboard.mjs ]; then node scripts/build-dashboard.mjs; fi \
-  && npm prune --omit=dev --ignore-scripts
+RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production \

@@ -60,6 +60,13 @@ export interface Intent extends Where {
   readonly payload?: unknown
   /** Which part of the payload says what is meant: see `ibid/key`. */
   readonly identity?: Identity
+  /** Who asks; goes on record where the key belongs to another payload. */
+  readonly by?: string | undefined
+  /**
+   * Asked only when the key belongs to another payload, `first` being its fingerprint: what differs, in words that
+   * may go on record. For a caller who still has that payload; payloads themselves are not stored.
+   */
+  readonly differs?: ((first: string) => string | undefined) | undefined
 }
 
 export interface ListQuery {
@@ -102,8 +109,8 @@ export interface Ibid<Tx = unknown> {
   /** Every decision about one receipt, oldest first. */
   history(where: Where): Promise<readonly AuditEvent[]>
   /**
-   * One page of the decisions about receipts, oldest first. A cursor also comes with the last page, to go on
-   * later.
+   * One page of the decisions about receipts, oldest first: a cursor also comes with the last page, to go on later.
+   * Newest first, to look back, there is no cursor when there is nothing older.
    */
   log(
     query?: LogQuery,
@@ -133,6 +140,9 @@ export interface LogQuery {
   readonly tenant?: string | undefined
   readonly scope?: string | undefined
   readonly key?: string | undefined
+  /** Only decisions at this time or later, in milliseconds of the store's clock. */
+  readonly since?: number | undefined
+  readonly newestFirst?: boolean | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
@@ -182,14 +192,15 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     run: (call: Call<T>) => Promise<R>,
   ): Promise<R> | Once<T> {
     const address = addressOf(intent)
-    const { payload, identity } = intent
+    const { payload, identity, by, differs } = intent
     const settled = engine.remembered(address)
     const known = settled && engine.recall<T>(settled, payload, identity)
     if (known) return known
     const text = identityText(payload, identity)
     const seen = (): Seen | undefined =>
       text.length <= LONGEST_SEEN && isPlain(payload) ? { payload: copyPlain(payload), identity } : undefined
-    const call = { id: addressId(address), address, fingerprint: fingerprintOfText(text), terms, seen }
+    const fingerprint = fingerprintOfText(text)
+    const call = { id: addressId(address), address, fingerprint, terms, seen, by, differs }
     return settled ? engine.replay(settled, call) : run(call)
   }
 
@@ -256,11 +267,15 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       }
     },
     async log(query = {}) {
-      const { tenant = options.tenant, scope, key, cursor } = query
+      const { tenant = options.tenant, scope, key, since, newestFirst, cursor } = query
+      if (since !== undefined && !Number.isFinite(since))
+        throw invalidIntent(`since is ${String(since)}`, 'give since in milliseconds since 1970')
       return engine.audit({
         ...(tenant === undefined ? {} : { tenant }),
         ...(scope === undefined ? {} : { scope }),
         ...(key === undefined ? {} : { key }),
+        since,
+        newestFirst,
         cursor,
         limit: pageSize(query.limit),
       })

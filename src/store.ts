@@ -45,10 +45,16 @@ export interface Store<Tx = unknown> {
    */
   purge(limit: number, auditMs: number): Promise<Purged>
 
+  /**
+   * As `purge`, for named receipts and nothing else: deletes each of them that is still that claim, settled or released,
+   * and past its window, with an `expired` audit event. The others are left as they are. Answers how many it deleted.
+   */
+  forget(claims: readonly ReceiptClaim[]): Promise<number>
+
   /** Append decisions that changed no receipt; `at` is replaced by the store's clock. */
   record(events: readonly AuditEvent[]): Promise<void>
 
-  /** One page of the audit log, oldest first. */
+  /** One page of the audit log, in the order of the log: oldest first, unless asked for otherwise. */
   audit(query: AuditQuery): Promise<AuditPage>
 
   /** Is it set up so that the promises hold? */
@@ -112,14 +118,27 @@ export interface Purged {
   readonly events: number
 }
 
+/** One claim of an address: no other ever has its epoch. */
+export interface ReceiptClaim extends Address {
+  readonly epoch: number
+}
+
 export interface AuditQuery extends Partial<Address> {
+  /** Only events at this instant of the store's clock or later. */
+  readonly since?: number | undefined
+  /** From the newest backwards, to look back; to miss nothing, follow the log oldest first. */
+  readonly newestFirst?: boolean | undefined
   readonly limit: number
+  /** From a page before of the same query. */
   readonly cursor?: string | undefined
 }
 
 export interface AuditPage {
   readonly events: readonly AuditEvent[]
-  /** Where to go on; also given on the last page, so that a reader can follow the log. */
+  /**
+   * Where to go on. Oldest first, also given on the last page, so that a reader can follow the log; newest first,
+   * undefined when there is nothing older.
+   */
   readonly cursor: string | undefined
 }
 
@@ -134,6 +153,9 @@ export interface StoreFinding {
 export interface StoreReport {
   readonly store: string
   readonly findings: readonly StoreFinding[]
-  /** Versions and settings worth knowing. */
+  /**
+   * Versions and settings worth knowing. `receipts`: how many there are; `receiptsAbout`: roughly, where counting them
+   * would take long.
+   */
   readonly facts: Readonly<Record<string, string | number | boolean>>
 }

@@ -73,6 +73,11 @@ export interface History {
   readonly events: readonly AuditEvent[]
 }
 
+export interface Log {
+  readonly events: readonly AuditEvent[]
+  readonly cursor?: string
+}
+
 export interface Swept {
   readonly held: number
   readonly released: number

@@ -2,7 +2,7 @@
  * How the page says things: times, spans, shares, and what states, decisions and recoveries mean to a
  * person.
  */
-import type { AuditName, Recovery, State } from './shapes.js'
+import type { AuditEvent, AuditName, Recovery, State } from './shapes.js'
 
 export function clockTime(ms: number): string {
   return new Date(ms).toLocaleTimeString('en-GB')
@@ -58,7 +58,7 @@ export const STATE_MEANS: Readonly<Record<State, string>> = {
   unknown: 'Nobody knows whether it happened. Nothing runs under this key until a person says so.',
 }
 
-export const EVENT_WORDS: Readonly<Record<AuditName, string>> = {
+const EVENT_WORDS: Readonly<Record<AuditName, string>> = {
   claimed: 'claimed',
   dedup_hit: 'replayed',
   in_flight: 'already running',
@@ -74,7 +74,7 @@ export const EVENT_WORDS: Readonly<Record<AuditName, string>> = {
   stale: 'too late',
 }
 
-export const EVENT_MEANS: Readonly<Record<AuditName, string>> = {
+const EVENT_MEANS: Readonly<Record<AuditName, string>> = {
   claimed: 'An attempt got the lease: this one may act.',
   dedup_hit: 'A duplicate got the first result. Nothing ran.',
   in_flight: 'A duplicate came while the first was still at work. Nothing ran.',
@@ -88,6 +88,32 @@ export const EVENT_MEANS: Readonly<Record<AuditName, string>> = {
   swept: 'The lease had lapsed and nobody came back.',
   expired: 'The window ended; the receipt is forgotten.',
   stale: 'An attempt that had lost its lease tried to settle, and was refused.',
+}
+
+type Happened = Pick<AuditEvent, 'event' | 'state'>
+
+/** One that came while the first was not settled: running, or held. */
+function isTurnedAway({ event, state }: Happened): boolean {
+  return event === 'in_flight' && state === 'unknown'
+}
+
+export function wordFor(happened: Happened): string {
+  return isTurnedAway(happened) ? 'turned away' : EVENT_WORDS[happened.event]
+}
+
+export function meaningOf(happened: Happened): string {
+  return isTurnedAway(happened)
+    ? 'A duplicate came while it is held. Nothing ran.'
+    : EVENT_MEANS[happened.event]
+}
+
+/** What is on record about a conflict besides the first fingerprint; see docs/page.md. */
+export function conflictOf({ why = '' }: Pick<AuditEvent, 'why'>): {
+  readonly cameAs: string | undefined
+  readonly differs: string | undefined
+} {
+  const [, cameAs, differs] = /^came as ([^;]+)(?:; (.+))?$/s.exec(why) ?? []
+  return { cameAs, differs }
 }
 
 export const RECOVERY_MEANS: Readonly<Record<Recovery, string>> = {

@@ -1,14 +1,16 @@
 /**
- * `ibid archive`: settled receipts to compressed files, for audit. Deleting is not its own: a receipt inside its
- * window is what stops a duplicate, so only those whose window has ended are forgotten, by the store's own purge,
- * and only after the files have been read back and compared.
+ * `ibid archive`: settled receipts to compressed files, for audit. A receipt inside its window is what stops a
+ * duplicate, so only those whose window has ended are forgotten: those that stand in the files of this very run, by
+ * name, after the files have been read back and compared.
  */
 import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { invalidIntent } from '../core/errors.js'
 import type { Receipt } from '../core/receipt.js'
-import type { Store } from '../store.js'
+import type { ReceiptClaim, Store } from '../store.js'
+import type { Format } from './archive/format.js'
 import { type Manifest, readManifests, writeManifest } from './archive/manifest.js'
 import { ndjson } from './archive/ndjson.js'
 import { loadParquet } from './archive/parquet.js'
@@ -31,7 +33,6 @@ interface Options extends StoreOptions {
   readonly all?: true
   readonly delete?: true
   readonly rowsPerFile: number
-  readonly auditWindow: number
 }
 
 interface Result extends Manifest {
@@ -41,10 +42,7 @@ interface Result extends Manifest {
   readonly shortestWindowMs: number | null
 }
 
-const MONTH_MS = 30 * 86_400_000
-/** With --delete, what ends this soon is archived as well: it may end while the files are being checked. */
-const SOON_MS = 3_600_000
-const PURGE = { batch: 200, pauseMs: 5 }
+const FORGET = { batch: 200, pauseMs: 5 }
 
 export function archiveCommand(): Command {
   const command = new Command('archive')
@@ -61,18 +59,12 @@ export function archiveCommand(): Command {
     )
     .option('--no-outcomes', 'leave out what the effects returned')
     .option('--all', 'from the beginning, and not from where the last run ended')
-    .option('--delete', 'after that, forget the receipts whose window has ended')
+    .option('--delete', 'after that, forget those of them whose window has ended')
     .option(
       '--rows-per-file <count>',
       'how many receipts a file holds',
       wholeNumber('--rows-per-file', 1, 10_000_000),
       100_000,
-    )
-    .option(
-      '--audit-window <duration>',
-      'with --delete: how long the audit log is kept',
-      durationMs('--audit-window'),
-      MONTH_MS,
     )
     .action(run)
   return withTenant(withStore(command))
@@ -80,12 +72,6 @@ export function archiveCommand(): Command {
 
 async function run(options: Options): Promise<void> {
   const tenant = tenantOf(options)
-  if (options.delete && tenant !== undefined) {
-    throw invalidIntent(
-      '--delete does not go with --tenant',
-      'forgetting goes over the whole store: archive all tenants, or leave out --delete',
-    )
-  }
   const progress = startProgress(options.json === true)
   const result = await useStore(
     options,
@@ -108,12 +94,12 @@ async function archive(
   const upTo = Math.max(now - options.olderThan, from ?? 0)
   const stem = `receipts-${stamp(from ?? 0)}-${stamp(upTo)}-${stamp(now, true)}`
   const files = createArchive(options.to, stem, format, options.rowsPerFile)
-  const soon = options.delete ? now + SOON_MS : -Infinity
+  const ended = options.delete ? now : -Infinity
   let rows = 0
   let shortest = Infinity
   for await (const { receipt } of allReceipts(store, { tenant, states: ['succeeded', 'failed'] })) {
     shortest = Math.min(shortest, receipt.windowMs)
-    if (!isDue(receipt, from ?? -Infinity, upTo, soon)) continue
+    if (!isDue(receipt, from ?? -Infinity, upTo, ended)) continue
     await files.write(toRow(receipt, options.outcomes))
     rows++
     progress.say(() => `archiving: ${counted(rows, 'receipt')}`)
@@ -130,13 +116,16 @@ async function archive(
     files: await files.finish(),
   }
   const path = await writeManifest(options.to, stem, manifest)
-  const purged = options.delete ? await forget(store, options.auditWindow, progress) : 0
+  const purged = options.delete ? await forget(store, format, options.to, manifest, now, progress) : 0
   return { ...manifest, manifest: path, purged, shortestWindowMs: shortest === Infinity ? null : shortest }
 }
 
-/** Settled receipts never change, so that an interval of their times is all there is to remember. */
-function isDue({ at, until }: Receipt, from: number, upTo: number, soon: number): boolean {
-  return (at >= from && at < upTo) || (until !== null && until <= soon)
+/**
+ * Settled receipts never change, so that an interval of their times is all there is to remember. What is about to be
+ * forgotten is written in any case, even where an earlier run has it: this run answers for what it deletes.
+ */
+function isDue({ at, until }: Receipt, from: number, upTo: number, ended: number): boolean {
+  return (at >= from && at < upTo) || (until !== null && until <= ended)
 }
 
 function lastEnd(manifests: readonly Manifest[], store: string, tenant: string | undefined): number | null {
@@ -150,16 +139,32 @@ function lastEnd(manifests: readonly Manifest[], store: string, tenant: string |
   return manifests.at(-1)?.upTo ?? null
 }
 
-/** A few at a time, with a breath in between: claims go first. */
-async function forget(store: Store, auditMs: number, progress: Progress): Promise<number> {
+/** What the files hold and has ended, a few at a time, with a breath in between: claims go first. */
+async function forget(
+  store: Store,
+  format: Format,
+  folder: string,
+  { files }: Manifest,
+  nowMs: number,
+  progress: Progress,
+): Promise<number> {
   let purged = 0
-  for (;;) {
-    const gone = await asked(store.purge(PURGE.batch, auditMs))
-    purged += gone.receipts
-    if (gone.receipts < PURGE.batch && gone.events < PURGE.batch) return purged
+  let batch: ReceiptClaim[] = []
+  async function send(): Promise<void> {
+    purged += await asked(store.forget(batch))
+    batch = []
     progress.say(() => `forgetting: ${counted(purged, 'receipt')}`)
-    await sleep(PURGE.pauseMs)
+    await sleep(FORGET.pauseMs)
   }
+  for (const { name } of files) {
+    for await (const { tenant, scope, key, epoch, ends_at: endsAt } of format.read(join(folder, name))) {
+      if (endsAt === null || Date.parse(endsAt) > nowMs) continue
+      batch.push({ tenant, scope, key, epoch })
+      if (batch.length === FORGET.batch) await send()
+    }
+  }
+  if (batch.length > 0) await send()
+  return purged
 }
 
 /** To the millisecond where it tells two runs apart. */

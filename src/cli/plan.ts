@@ -108,11 +108,11 @@ async function observe(options: Options): Promise<Observed> {
     { ...(options.store !== undefined && { store: options.store }) },
     async ({ store }) => {
       const { now } = await clockOf(store)
-      const from = options.since === undefined ? 0 : now - options.since
+      const since = options.since === undefined ? undefined : now - options.since
       const observer = createObserver()
       let read = 0
-      for await (const event of allEvents(store, {})) {
-        if (event.at >= from) observer.see(event)
+      for await (const event of allEvents(store, { since })) {
+        observer.see(event)
         read++
         progress.say(() => `reading the audit log: ${count(read)} events`)
       }

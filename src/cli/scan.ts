@@ -85,12 +85,11 @@ async function scanStore(options: Options, progress: Progress): Promise<Scanned>
       progress.say(() => 'reading receipts…')
     }
     const { now } = await clockOf(store)
-    const from = options.since === undefined ? 0 : now - options.since
+    const since = options.since === undefined ? undefined : now - options.since
     const window = windows(windowMs)
     const detectors = [newKeys(options.within), window, bursts(), late()]
     let read = 0
-    for await (const event of allEvents(store, tenant === undefined ? {} : { tenant })) {
-      if (event.at < from) continue
+    for await (const event of allEvents(store, { ...(tenant !== undefined && { tenant }), since })) {
       for (const detector of detectors) detector.see(event)
       read++
       progress.say(() => `reading the audit log: ${count(read)} events`)

@@ -4,18 +4,12 @@
  * A claim whose answer was lost is asked again under the same token: if the receipt carries it, the claim was won.
  */
 import { claimDraft, handOver, lapsedDraft, ownerDraft } from '../core/drafts.js'
-import {
-  closed,
-  invalidIntent,
-  keyReused,
-  outcomeUnknown,
-  retryInFlight,
-  storeUnavailable,
-} from '../core/errors.js'
+import { closed, invalidIntent, outcomeUnknown, retryInFlight, storeUnavailable } from '../core/errors.js'
 import { type Draft, type Receipt, asWritten, view } from '../core/receipt.js'
 import { type Decision, decide } from '../core/transitions.js'
 import type { Claimed, Swap, Swapped } from '../store.js'
 import { abandon } from './abandon.js'
+import { conflict } from './conflict.js'
 import { checkHeld } from './held-check.js'
 import { type Call, notice, type Room } from './room.js'
 import type { Settled } from './settled-cache.js'
@@ -85,7 +79,7 @@ async function join(
   running: Receipt,
   deadlineMs: number,
 ): Promise<Settled | undefined> {
-  if (running.fingerprint !== call.fingerprint) throw conflict(room, running)
+  if (running.fingerprint !== call.fingerprint) throw conflict(room, call, running)
   const how = await room.executions.join(call.id, deadlineMs)
   if (how.kind === 'settled') return how.settled
   if (how.kind === 'late') throw inFlight(room, running, running.leaseMs)
@@ -105,7 +99,7 @@ async function judge<T>(
   const decision = decide(found, call.fingerprint, call.terms.recovery, now)
   switch (decision.kind) {
     case 'conflict':
-      throw conflict(room, found)
+      throw conflict(room, call, found)
     case 'replay':
       return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
@@ -209,11 +203,6 @@ function pauseAfter(tries: number): number {
 function changed(room: Room, receipt: Receipt, draft: Draft): void {
   room.telemetry.decided(draft.audit.event, receipt.scope)
   room.auditor.changed(receipt, draft.audit)
-}
-
-function conflict(room: Room, found: Receipt): Error {
-  notice(room, found, 'conflict')
-  return keyReused(view(found))
 }
 
 function inFlight(room: Room, found: Receipt, leftMs: number): Error {

@@ -37,6 +37,7 @@ export function createAuditor(
   let answered: Settled[] = []
   let waiting = new Map<string, { readonly event: AuditEvent; count: number }>()
   let disarm: (() => void) | undefined
+  const recording = new Set<Promise<void>>()
 
   function tell(events: readonly AuditEvent[]): void {
     for (const sink of sinks) {
@@ -63,8 +64,16 @@ export function createAuditor(
     disarm = undefined
     const events = [...Array.from(waiting.values(), ({ event, count }) => ({ ...event, count })), ...hits()]
     waiting = new Map()
-    if (events.length === 0) return
-    tell(events)
+    if (events.length > 0) {
+      tell(events)
+      const written = record(events).finally(() => recording.delete(written))
+      recording.add(written)
+    }
+    // Also what an earlier call has taken along and not yet written: whoever reads the log next finds it there.
+    await Promise.all(recording)
+  }
+
+  async function record(events: readonly AuditEvent[]): Promise<void> {
     for (let i = 0; i < events.length; i += store.maxBatch) {
       // A log that cannot be reached must not stop the work that it describes; it is counted instead.
       await store.record(events.slice(i, i + store.maxBatch)).catch(() => telemetry.storeFailed())
@@ -81,7 +90,7 @@ export function createAuditor(
       if (sinks.length > 0) tell([toEvent(receipt, note)])
     },
     noticed(receipt, note) {
-      const id = `${note.event} ${note.why ?? ''} ${addressId(receipt)}`
+      const id = `${note.event} ${note.by ?? ''} ${note.why ?? ''} ${addressId(receipt)}`
       const equal = waiting.get(id)
       if (equal) equal.count++
       else waiting.set(id, { event: toEvent(receipt, note), count: 1 })

@@ -7,16 +7,16 @@ import { outcomeUnknown } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { askCheck, RunningAttempt } from './attempt.js'
-import { answered, type Call, type Room } from './room.js'
+import { answered, type Call, notice, type Room } from './room.js'
 
 export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
   const { check } = call.terms
-  if (!check) throw outcomeUnknown(view(found), 'it is held until a person or a checker resolves it')
+  if (!check) throw turnedAway(room, found, 'it is held until a person or a checker resolves it')
   const answer = await askCheck(check, new RunningAttempt(found))
-  if (answer.found === 'unclear') throw outcomeUnknown(view(found), 'the status check could not tell')
+  if (answer.found === 'unclear') throw turnedAway(room, found, 'the status check could not tell')
   if (!answer.found && found.attempt >= found.maxAttempts) {
     const said = `the status check found nothing, but all ${found.maxAttempts} attempts are used up`
-    throw outcomeUnknown(view(found), said)
+    throw turnedAway(room, found, said)
   }
   const next = answer.found
     ? resolveDraft(
@@ -32,4 +32,10 @@ export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): P
   if (!swapped.done) return
   room.telemetry.decided('resolved', found.scope)
   room.auditor.changed(asWritten(next, swapped.now, swapped.epoch), next.audit)
+}
+
+/** On record as one that came while the first was not settled: its state says that the first is held. */
+function turnedAway(room: Room, found: Receipt, why: string): Error {
+  notice(room, found, 'in_flight', { why })
+  return outcomeUnknown(view(found), why)
 }

@@ -1,19 +1,17 @@
 /** A duplicate of a settled action gets the first result again: the same value, or the same refusal. */
-import { IbidError, keyReused } from '../core/errors.js'
+import { IbidError } from '../core/errors.js'
 import { decodeOutcome, isPlainOutcome } from '../core/outcome.js'
 import { type ReceiptView, view } from '../core/receipt.js'
 import { copyPlain, samePlain } from '../core/tagged.js'
+import { conflict } from './conflict.js'
 import type { Once } from './once.js'
-import { type Call, notice, type Room } from './room.js'
+import type { Call, Room } from './room.js'
 import type { Settled } from './settled-cache.js'
 
 /** `atOnce`: nothing was awaited since the fingerprint was made, so the payload is still the one it was made of. */
 export function replay<T>(room: Room, call: Call<T>, settled: Settled, atOnce?: 'at once'): Once<T> {
   const { receipt } = settled
-  if (receipt.fingerprint !== call.fingerprint) {
-    notice(room, receipt, 'conflict')
-    throw keyReused(view(receipt))
-  }
+  if (receipt.fingerprint !== call.fingerprint) throw conflict(room, call, receipt)
   if (atOnce) settled.seen ??= call.seen()
   return again(room, settled)
 }

@@ -1,4 +1,5 @@
 /** What the parts of one engine share. Made once, in engine.ts. */
+import type { AuditNote } from '../core/audit.js'
 import { storeUnavailable } from '../core/errors.js'
 import type { Address, Receipt } from '../core/receipt.js'
 import type { Terms } from '../core/policy.js'
@@ -37,6 +38,10 @@ export interface Call<T = unknown> {
   /** What the fingerprint was made of, copied, where it is plain and small; for the cache. */
   seen(): Seen | undefined
   readonly terms: Terms<T>
+  /** Who asks, where that is known; for the record of a conflict. */
+  readonly by?: string | undefined
+  /** What differs from the payload with this fingerprint, where the caller still knows that one. */
+  readonly differs?: ((first: string) => string | undefined) | undefined
 }
 
 /** A store that does not answer is a structured error; `meaning` says what that means for the effect. */
@@ -50,7 +55,12 @@ export async function answered<T>(room: Room, meaning: string, asked: Promise<T>
 }
 
 /** A decision that changed nothing goes to telemetry and the audit log together. */
-export function notice(room: Room, receipt: Receipt, event: 'in_flight' | 'conflict' | 'stale'): void {
+export function notice(
+  room: Room,
+  receipt: Receipt,
+  event: 'in_flight' | 'conflict' | 'stale',
+  said: Omit<AuditNote, 'event'> = {},
+): void {
   room.telemetry.decided(event, receipt.scope)
-  room.auditor.noticed(receipt, { event })
+  room.auditor.noticed(receipt, { event, ...said })
 }

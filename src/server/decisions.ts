@@ -29,6 +29,9 @@ const REMEMBERED = 1_000
 /** More than that are counted in the whole only. */
 const MOST_TENANTS = 1_000
 
+/** They come with the time of the receipt that they met, until the store has written them down with their own. */
+const UNCHANGED: readonly AuditName[] = ['dedup_hit', 'in_flight', 'conflict', 'stale']
+
 const MOST_LAYERS = 64
 const layers = new Set<string>()
 
@@ -65,8 +68,9 @@ export function createDecisions(): Decisions {
   return {
     totals,
     sink(events) {
-      for (const event of events) {
-        if (event.tenant === OWN_TENANT) continue
+      for (const decided of events) {
+        if (decided.tenant === OWN_TENANT) continue
+        const event = UNCHANGED.includes(decided.event) ? { ...decided, at: Date.now() } : decided
         count(event)
         const id = ++lastId
         remembered.push([id, event])

@@ -34,6 +34,7 @@ export function observedStore<Tx>(
     get: timed('get', (addresses) => store.get(addresses)),
     scan: timed('scan', (query) => store.scan(query)),
     purge: timed('purge', (limit, auditMs) => store.purge(limit, auditMs)),
+    forget: timed('forget', (claims) => store.forget(claims)),
     record: timed('record', (events) => store.record(events)),
     audit: timed('audit', (query) => store.audit(query)),
     check: timed('check', () => store.check()),

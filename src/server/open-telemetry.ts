@@ -11,6 +11,7 @@ const VARIABLES = [
   'OTEL_TRACES_EXPORTER',
   'OTEL_METRICS_EXPORTER',
 ]
+const METRICS_GO_TO = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT']
 const PACKAGE = '@opentelemetry/sdk-node'
 
 interface Sdk {
@@ -23,6 +24,8 @@ export async function startOpenTelemetry(env: NodeJS.ProcessEnv, log: Log): Prom
   const isWanted = VARIABLES.some((name) => env[name] !== undefined && env[name] !== 'none')
   if (!isWanted || env['OTEL_SDK_DISABLED'] === 'true') return async () => {}
   env['OTEL_SERVICE_NAME'] ??= 'ibid'
+  // The standard says so; the SDK sends traces by default, and metrics only where it is told to.
+  if (METRICS_GO_TO.some((name) => env[name] !== undefined)) env['OTEL_METRICS_EXPORTER'] ??= 'otlp'
   try {
     const { NodeSDK } = (await import(PACKAGE)) as { readonly NodeSDK: new () => Sdk }
     const sdk = new NodeSDK()

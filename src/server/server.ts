@@ -19,6 +19,7 @@ import type { Store } from '../store.js'
 import { createApi, type Api } from './api.js'
 import { createGatekeeper } from './api-keys.js'
 import { createDecisions } from './decisions.js'
+import { knowingFirst } from './first-payloads.js'
 import { createLimits } from './limits.js'
 import { createLog, type Log, shown } from './log.js'
 import { createMeters } from './meters.js'
@@ -48,7 +49,7 @@ export async function startServer(store: Store, settings: Settings, version: str
   const meters = createMeters()
   const decisions = createDecisions()
   const stopping = createStopping()
-  const ibid = createIbid({ store: observedStore(store, meters), audit: decisions.sink })
+  const ibid = knowingFirst(createIbid({ store: observedStore(store, meters), audit: decisions.sink }))
   const at: Premises = {
     ibid,
     settings,

@@ -8,6 +8,7 @@ export const VERBS = [
   'get',
   'scan',
   'purge',
+  'forget',
   'record',
   'audit',
   'check',
@@ -52,6 +53,7 @@ export function around<Tx>(inner: Store<Tx>, surround: Around): Store<Tx> {
     scan: async (query) => await surround({ verb: 'scan', run: async () => await inner.scan(query) }),
     purge: async (limit, auditMs) =>
       await surround({ verb: 'purge', run: async () => await inner.purge(limit, auditMs) }),
+    forget: async (claims) => await surround({ verb: 'forget', run: async () => await inner.forget(claims) }),
     record: async (events) => await surround({ verb: 'record', run: async () => await inner.record(events) }),
     audit: async (query) => await surround({ verb: 'audit', run: async () => await inner.audit(query) }),
     check: async () => await surround({ verb: 'check', run: async () => await inner.check() }),

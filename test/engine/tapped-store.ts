@@ -1,13 +1,24 @@
 /** A store whose calls a test counts, holds up, fails before they are carried out, or cuts off after they were. */
 import type { Store } from '../../src/store.js'
 
-export type Verb = 'claim' | 'swap' | 'get' | 'scan' | 'purge' | 'record' | 'audit' | 'check' | 'transact'
+export type Verb =
+  | 'claim'
+  | 'swap'
+  | 'get'
+  | 'scan'
+  | 'purge'
+  | 'forget'
+  | 'record'
+  | 'audit'
+  | 'check'
+  | 'transact'
 const VERBS: readonly Verb[] = [
   'claim',
   'swap',
   'get',
   'scan',
   'purge',
+  'forget',
   'record',
   'audit',
   'check',

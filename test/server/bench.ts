@@ -37,6 +37,8 @@ export interface House {
   readonly store: string
   /** Flags as they stand on the command line. */
   serve(...flags: string[]): Promise<Served>
+  /** The same, with more in its environment. */
+  serveWith(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Served>
   /** Runs `ibid …` to its end. */
   ibid(...args: string[]): Promise<string>
   newKey(tenant: string, rights?: string): Promise<string>
@@ -53,10 +55,11 @@ export function openHouse(release: (close: () => Promise<void>) => void = onTest
     rmSync(folder, { recursive: true, force: true })
   })
 
-  async function serve(...flags: string[]): Promise<Served> {
+  async function serveWith(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Served> {
     const port = flags.includes('--port') ? [] : ['--port', '0']
     const child = spawn(process.execPath, [CLI, 'serve', '--json', '--store', store, ...port, ...flags], {
       cwd: folder,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     tally({ processes: 1 })
@@ -99,7 +102,8 @@ export function openHouse(release: (close: () => Promise<void>) => void = onTest
   return {
     folder,
     store,
-    serve,
+    serve: async (...flags) => await serveWith({}, ...flags),
+    serveWith,
     ibid,
     newKey: async (tenant, rights = 'read,write,resolve') =>
       await ibid('keys', 'create', '--tenant', tenant, '--rights', rights),

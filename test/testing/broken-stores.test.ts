@@ -9,6 +9,7 @@ import { testStore } from '../../src/testing/index.js'
 import type { BrokenStore } from './broken/broken-store.js'
 import { claims } from './broken/claims.js'
 import { keeping } from './broken/keeping.js'
+import { lookingBack } from './broken/looking-back.js'
 import { swaps } from './broken/swaps.js'
 
 function suiteOver({ make }: Pick<BrokenStore, 'make'>): ReturnType<typeof testStore> {
@@ -29,7 +30,7 @@ function suiteOver({ make }: Pick<BrokenStore, 'make'>): ReturnType<typeof testS
 }
 
 describe('testStore catches a store that', () => {
-  for (const broken of [...claims, ...swaps, ...keeping]) {
+  for (const broken of [...claims, ...swaps, ...keeping, ...lookingBack]) {
     it(`${broken.fault}: "${broken.caughtBy}"`, async () => {
       const tests = suiteOver(broken).filter(({ name }) => name.endsWith(broken.caughtBy))
       expect(tests.map(({ name }) => name)).toHaveLength(1)

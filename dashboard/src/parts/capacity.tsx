@@ -1,36 +1,50 @@
 /**
  * Capacity against plan: how many receipts there are and how fast they come, beside what somebody planned
- * for. The server knows no plan and no count, so the plan is entered here, and receipts are counted by
- * reading them, up to a limit.
+ * for. The server knows no plan, so it is entered here. Some stores say by themselves how many receipts they
+ * have; otherwise, or for one tenant, they are counted by reading them, up to a limit.
  */
 import { useState } from 'react'
 import { type Api, pathTo, type Problem } from '../api.js'
 import { keepPlan, loadPlan, type Plan, recordsOf } from '../plan.js'
-import type { Page, Stats, Steps } from '../shapes.js'
+import type { Page, Stats, Steps, StoreReport } from '../shapes.js'
 import { number, share } from '../wording.js'
 import { ProblemNote } from './problem-note.js'
 
 const MOST_PAGES = 20
 
+interface Count {
+  readonly receipts: number
+  readonly says: '' | 'about ' | 'more than '
+}
+
+function toldBy(facts: StoreReport['facts'] | undefined): Count | undefined {
+  const { receipts, receiptsAbout } = facts ?? {}
+  if (typeof receipts === 'number') return { receipts, says: '' }
+  return typeof receiptsAbout === 'number' ? { receipts: receiptsAbout, says: 'about ' } : undefined
+}
+
 export function Capacity({
   api,
   stats,
   tenant,
+  facts,
 }: {
   readonly api: Api
   readonly stats: Stats
   readonly tenant: string
+  /** What the check of the store says about it. */
+  readonly facts: StoreReport['facts'] | undefined
 }) {
   const [plan, setPlan] = useState(loadPlan)
-  const [counted, setCounted] = useState<{ readonly receipts: number; readonly isAll: boolean }>()
+  const [counted, setCounted] = useState<Count>()
   const [problem, setProblem] = useState<Problem>()
   const [isCounting, setCounting] = useState(false)
-  const planned = recordsOf(plan)
+  const planned = recordsOf(plan) ?? 0
+  const live = counted ?? (tenant === '' ? toldBy(facts) : undefined)
   const peak = peakOf(stats.recent)
   const change = (name: keyof Plan, text: string): void => {
-    const value = Number(text)
-    if (text === '' || !Number.isFinite(value) || value < 0) return
-    const next = { ...plan, [name]: value }
+    const next = { ...plan, [name]: Number(text) }
+    if (text === '' || recordsOf(next) === undefined) return
     keepPlan(next)
     setPlan(next)
   }
@@ -47,7 +61,7 @@ export function Capacity({
       cursor = said.value.cursor
       if (cursor === undefined) break
     }
-    setCounted({ receipts, isAll: cursor === undefined })
+    setCounted({ receipts, says: cursor === undefined ? '' : 'more than ' })
     setCounting(false)
   }
 
@@ -72,13 +86,9 @@ export function Capacity({
         />
         <Bar
           name="Live receipts"
-          is={counted?.receipts}
+          is={live?.receipts}
           of={planned}
-          words={
-            counted === undefined
-              ? 'not counted'
-              : `${counted.isAll ? '' : 'more than '}${number(counted.receipts)}`
-          }
+          words={live === undefined ? 'not counted' : `${live.says}${number(live.receipts)}`}
         />
       </dl>
       {problem && <ProblemNote problem={problem} />}
@@ -106,6 +116,7 @@ function PlanField({
       <input
         type="number"
         min={0}
+        max={name === 'margin' ? 1 : undefined}
         step="any"
         defaultValue={name === 'perSecond' && plan[name] === 0 ? '' : plan[name]}
         onChange={(event) => onChange(name, event.target.value)}

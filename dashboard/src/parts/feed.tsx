@@ -1,7 +1,7 @@
 /** Decisions as they come in, newest first. It is not read out by itself: it would never stop. */
 import { linkToReceipt } from '../place.js'
 import type { Decision } from '../use-decisions.js'
-import { clockTime, EVENT_MEANS, EVENT_WORDS, layerOf, number } from '../wording.js'
+import { clockTime, layerOf, meaningOf, number, wordFor } from '../wording.js'
 
 export function Feed({
   title,
@@ -23,11 +23,11 @@ export function Feed({
       ) : (
         <ol>
           {decisions.slice(0, MOST_SHOWN).map(({ serial, event }) => (
-            <li key={serial} className={event.event} title={EVENT_MEANS[event.event]}>
+            <li key={serial} className={event.event} title={meaningOf(event)}>
               <time dateTime={new Date(event.at).toISOString()}>{clockTime(event.at)}</time>
               <span className="layer">{layerOf(event.scope)}</span>
               <span className="word">
-                {EVENT_WORDS[event.event]}
+                {wordFor(event)}
                 {event.count > 1 && ` × ${number(event.count)}`}
               </span>
               <a href={linkToReceipt(event)} title={`${event.scope} · ${event.tenant}`}>

@@ -1,6 +1,7 @@
 /** Every decision about a key, oldest first, each with what it meant, who took it and why. */
 import type { AuditEvent } from '../shapes.js'
-import { dateTime, EVENT_MEANS, EVENT_WORDS, number, span } from '../wording.js'
+import { dateTime, meaningOf, number, span, wordFor } from '../wording.js'
+import { Difference } from './difference.js'
 import { StateBadge } from './state-badge.js'
 
 /** `scope`: the receipt that is looked at; what other layers decided says which. */
@@ -14,16 +15,17 @@ export function Story({ events, scope }: { readonly events: readonly AuditEvent[
           <li key={`${event.at} ${event.scope} ${event.event} ${at}`} className={event.event}>
             <p>
               <b>
-                {EVENT_WORDS[event.event]}
+                {wordFor(event)}
                 {event.count > 1 && ` × ${number(event.count)}`}
               </b>{' '}
               {event.state && <StateBadge state={event.state} />}{' '}
               {event.scope !== scope && <span className="layer">{event.scope}</span>}
             </p>
-            <p>{EVENT_MEANS[event.event]}</p>
+            <p>{meaningOf(event)}</p>
+            {event.event === 'conflict' && <Difference event={event} />}
             {(event.by !== undefined || event.why !== undefined) && (
               <p className="said">
-                {event.why !== undefined && <q>{event.why}</q>}
+                {event.why !== undefined && event.event !== 'conflict' && <q>{event.why}</q>}
                 {event.by !== undefined && <span> by {event.by}</span>}
               </p>
             )}

@@ -38,7 +38,9 @@ export function StoreView({ api, me, tenant }: Sight) {
       </section>
       {stats.problem && <ProblemNote problem={stats.problem} />}
       {stats.value && <LatencyTable stats={stats.value} />}
-      {stats.value && <Capacity api={api} stats={stats.value} tenant={tenant} />}
+      {stats.value && (
+        <Capacity key={tenant} api={api} stats={stats.value} tenant={tenant} facts={check.value?.facts} />
+      )}
     </>
   )
 }

@@ -5,15 +5,18 @@
 import { useState } from 'react'
 import { pathTo, type Said } from '../api.js'
 import type { Sight } from '../frame.js'
+import { Difference } from '../parts/difference.js'
 import { ProblemNote } from '../parts/problem-note.js'
 import { ReceiptRows } from '../parts/receipt-rows.js'
 import { linkToReceipt } from '../place.js'
-import type { AuditName, Page, Stats, Swept } from '../shapes.js'
+import type { AuditEvent, AuditName, Log, Page, Stats, Swept } from '../shapes.js'
 import type { Decision } from '../use-decisions.js'
 import { useLoaded } from '../use-loaded.js'
-import { ago, EVENT_WORDS, number, span } from '../wording.js'
+import { ago, number, span, wordFor } from '../wording.js'
 
 const SWEPT: readonly AuditName[] = ['swept', 'takeover', 'stale']
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 export function TroubleView({ api, me, tenant, decisions }: Sight) {
   const pending = pathTo('/v1/receipts', { tenant, state: 'pending', limit: '500' })
@@ -23,8 +26,11 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
   const conflicts = stats && Object.values(stats.totals).reduce((all, layer) => all + layer.conflicts, 0)
   const nowMs = api.now()
   const stuck = value?.receipts.filter(({ until }) => until !== null && until < nowMs)
-  const of = (names: readonly AuditName[]): readonly Decision[] =>
+  const live = (names: readonly AuditName[]): readonly Decision[] =>
     decisions.latest.filter(({ event }) => names.includes(event.event))
+  const past = useLog(api, tenant, [...SWEPT, 'conflict'], live([...SWEPT, 'conflict'])[0]?.serial)
+  const of = (names: readonly AuditName[]): readonly AuditEvent[] | undefined =>
+    past.value?.events.filter(({ event }) => names.includes(event))
   const maySweep = me.tenant === '*' && me.rights.includes('admin')
 
   async function sweep(): Promise<void> {
@@ -36,6 +42,7 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
     <>
       <h1>Trouble</h1>
       {problem && <ProblemNote problem={problem} />}
+      {past.problem && <ProblemNote problem={past.problem} />}
       <section className="card" aria-labelledby="stuck">
         <div className="tools">
           <h2 id="stuck">Stuck</h2>
@@ -69,11 +76,7 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
       <section className="card" aria-labelledby="swept">
         <h2 id="swept">Swept, taken over, too late</h2>
         <p className="quiet">Leases that lapsed, and workers that came back after theirs was gone.</p>
-        <Events
-          decisions={of(SWEPT)}
-          nowMs={nowMs}
-          empty="None among the decisions that this server remembers."
-        />
+        <Events events={of(SWEPT)} nowMs={nowMs} />
       </section>
       <section className="card" aria-labelledby="conflicts">
         <h2 id="conflicts">
@@ -85,37 +88,44 @@ export function TroubleView({ api, me, tenant, decisions }: Sight) {
           key for two things, or a field that changes with every try is part of the payload: leave it out with{' '}
           <code>identity</code>.
         </p>
-        <Events
-          decisions={of(['conflict'])}
-          nowMs={nowMs}
-          empty="None among the decisions that this server remembers."
-        />
+        <Events events={of(['conflict'])} nowMs={nowMs} />
         <p className="quiet">
-          Payloads are not stored, only their fingerprints, so the fields that differ cannot be shown here;{' '}
-          <code>ibid scan</code> finds them in recorded calls. A server remembers about its last thousand
-          decisions; the log of the store has them all.
+          Payloads are not stored, only their fingerprints. A server keeps the last few thousand of them in
+          memory: where it still had the first one, the fields or parts that differed are named here, never
+          what was in them. <code>ibid scan</code> finds them in recorded calls.
         </p>
       </section>
     </>
   )
 }
 
+/** Of the last day, newest first, from the log of the store: whichever server decided, and before its start too. */
+function useLog(
+  api: Sight['api'],
+  tenant: string,
+  names: readonly AuditName[],
+  version: number | undefined,
+): ReturnType<typeof useLoaded<Log>> {
+  const since = String(Math.floor((api.now() - DAY_MS) / HOUR_MS) * HOUR_MS)
+  const query = { tenant, event: names.join(','), order: 'newest', since, limit: '1000' }
+  return useLoaded<Log>(api, pathTo('/v1/log', query), 30_000, version ?? 0)
+}
+
 function Events({
-  decisions,
+  events,
   nowMs,
-  empty,
 }: {
-  readonly decisions: readonly Decision[]
+  readonly events: readonly AuditEvent[] | undefined
   readonly nowMs: number
-  readonly empty: string
 }) {
-  if (decisions.length === 0) return <p className="empty">{empty}</p>
+  if (events === undefined) return <p className="empty">Looking…</p>
+  if (events.length === 0) return <p className="empty">None among the latest decisions of the last day.</p>
   return (
     <ul className="rows">
-      {decisions.slice(0, 100).map(({ serial, event }) => (
-        <li key={serial}>
+      {events.slice(0, 100).map((event, at) => (
+        <li key={`${event.at} ${event.scope} ${event.key} ${at}`}>
           <span className={`badge ${event.event}`}>
-            {EVENT_WORDS[event.event]}
+            {wordFor(event)}
             {event.count > 1 && ` × ${number(event.count)}`}
           </span>
           <a className="where" href={linkToReceipt(event)}>
@@ -124,21 +134,14 @@ function Events({
               {event.scope} · {event.tenant}
             </span>
           </a>
-          <span className="quiet when">
-            {event.event === 'conflict' && (
-              <>
-                {event.why ?? 'other than'} <code>{event.fingerprint.slice(0, 16)}…</code>
-                <br />
-              </>
-            )}
-            {event.event !== 'conflict' && event.why !== undefined && (
-              <>
-                {event.why}
-                <br />
-              </>
-            )}
-            {ago(event.at, nowMs)}
-          </span>
+          <div className="quiet when">
+            {event.event === 'conflict' && <Difference event={event} />}
+            {event.event !== 'conflict' && event.why !== undefined && <p>{event.why}</p>}
+            <p>
+              {event.by !== undefined && `${event.by}, `}
+              {ago(event.at, nowMs)}
+            </p>
+          </div>
         </li>
       ))}
     </ul>

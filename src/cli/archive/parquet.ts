@@ -77,7 +77,7 @@ async function load(name: string): Promise<unknown> {
       {
         code: 'INVALID_ARGUMENTS',
         retriable: false,
-        action: 'run: npm install hyparquet-writer, or take --format ndjson',
+        action: 'run: npm install hyparquet-writer hyparquet, or take --format ndjson',
       },
     )
   }

@@ -49,3 +49,15 @@ function jsonText(body: Uint8Array, identity: Identity | undefined): string | un
   }
   return identityText(value, identity)
 }
+
+const TEXT = /^(\S+) (.*?)\?(.*)\n(.*)\n(.*)\n(json|multipart|sha256|bytes)\n([\s\S]*)$/
+
+/** Such a text, taken apart again, for whoever wants to know what differs between two. Undefined: it is none. */
+export function requestParts(text: string): Readonly<Record<string, unknown>> | undefined {
+  const found = TEXT.exec(text)
+  if (!found) return undefined
+  const [, method, path, query, type, encoding, how, body] = found as unknown as string[]
+  const content =
+    how === 'json' ? (JSON.parse(body as string) as unknown) : how === 'bytes' ? body : [how, body]
+  return { method, path, query, 'content type': type, 'content encoding': encoding, body: content }
+}

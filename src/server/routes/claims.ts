@@ -73,6 +73,7 @@ async function claim(request: ApiRequest, item: Fields): Promise<Answer> {
     scope: textOf(item, 'scope'),
     key: textOf(item, 'key'),
     payload: item['payload'],
+    by: `key ${principal.keyId}`,
     ...(item['identity'] === undefined
       ? {}
       : { identity: item['identity'] as NonNullable<Intent['identity']> }),

@@ -1,5 +1,5 @@
 /** Receipts as they are: one, many at once, a page of those that match, and what was decided about them. */
-import type { AuditEvent } from '../../core/audit.js'
+import { AUDIT_EVENTS, type AuditEvent, type AuditName } from '../../core/audit.js'
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
 import { type ReceiptView, type State, STATES } from '../../core/receipt.js'
@@ -123,23 +123,19 @@ export const RECEIPT_ROUTES: readonly Route[] = [
     right: 'read',
     about: operation({
       id: 'log',
-      summary: 'The audit log, oldest first; the cursor of the last page goes on where the log ends',
-      query: { ...WHERE, limit: '1 to 1000; default 100', cursor: 'from the page before' },
+      summary:
+        'The audit log, oldest first; the cursor of the last page goes on where the log ends. Newest first, there is none at the end',
+      query: {
+        ...WHERE,
+        event: `one or several of ${AUDIT_EVENTS.join(', ')}, with commas`,
+        since: 'only decisions at this time or later: ISO 8601 or milliseconds',
+        order: 'oldest (default) to follow the log, newest to look back',
+        limit: '1 to 1000; default 100',
+        cursor: 'from the page before',
+      },
       answers: { 200: 'Log' },
     }),
-    async handle({ at, principal, query }) {
-      const { tenant, scope, key, limit, cursor } = queryOf(query, [...ADDRESS, 'limit', 'cursor'])
-      const whose = tenantIfAny(principal, tenant)
-      checkNames(whose, scope, key)
-      const page = await at.ibid.log({
-        tenant: whose,
-        scope,
-        key,
-        cursor: unseal(cursor),
-        limit: countOf(limit, 'limit', 100, 1_000),
-      })
-      return { status: 200, body: { events: page.events.filter(isVisible), cursor: seal(page.cursor) } }
-    },
+    handle: async (request) => ({ status: 200, body: await log(request) }),
   },
 ]
 
@@ -164,7 +160,7 @@ export async function search({ at, principal, query }: ApiRequest, states?: read
   const { tenant, scope, key, q, state } = asked
   const [sinceMs, untilMs] = [instantOf(asked['since'], 'since'), instantOf(asked['until'], 'until')]
   const limit = countOf(asked['limit'], 'limit', 100, 1_000)
-  const wanted = states ?? (state === undefined ? undefined : statesOf(state))
+  const wanted = states ?? (state === undefined ? undefined : oneOf<State>(state, 'state', STATES))
   const whose = tenantIfAny(principal, tenant)
   checkNames(whose, scope, key)
   const matches = (receipt: ReceiptView): boolean =>
@@ -189,6 +185,28 @@ export async function search({ at, principal, query }: ApiRequest, states?: read
     if (cursor === undefined) break
   }
   return { receipts: found, cursor: seal(cursor) }
+}
+
+async function log({ at, principal, query }: ApiRequest) {
+  const asked = queryOf(query, [...ADDRESS, 'event', 'since', 'order', 'limit', 'cursor'])
+  const { tenant, scope, key, event } = asked
+  const whose = tenantIfAny(principal, tenant)
+  checkNames(whose, scope, key)
+  const since = instantOf(asked['since'], 'since')
+  const newestFirst = isNewestFirst(asked['order'])
+  const limit = countOf(asked['limit'], 'limit', 100, 1_000)
+  const names = event === undefined ? AUDIT_EVENTS : oneOf<AuditName>(event, 'event', AUDIT_EVENTS)
+  const found: AuditEvent[] = []
+  let cursor = unseal(asked['cursor'])
+  // The store knows no names of events: it is asked for no more than there is still room for.
+  for (let pages = 0; pages < MOST_PAGES && found.length < limit; pages++) {
+    const most = limit - found.length
+    const page = await at.ibid.log({ tenant: whose, scope, key, since, newestFirst, cursor, limit: most })
+    found.push(...page.events.filter((one) => isVisible(one) && names.includes(one.event)))
+    cursor = page.cursor
+    if (cursor === undefined || page.events.length < most) break
+  }
+  return { events: found, cursor: seal(cursor) }
 }
 
 async function timeline({ at, principal, query }: ApiRequest) {
@@ -224,11 +242,16 @@ function checkNames(tenant = 'any', scope = 'any', key = 'any'): void {
   checkAddress({ tenant, scope, key })
 }
 
-function statesOf(text: string): readonly State[] {
-  const states = text.split(',')
-  const strange = states.find((state) => !STATES.includes(state as State))
-  if (strange === undefined) return states as State[]
-  throw invalidIntent(`state has ${JSON.stringify(strange.slice(0, 100))}`, `use ${STATES.join(', ')}`)
+function oneOf<Name extends string>(text: string, field: string, known: readonly Name[]): readonly Name[] {
+  const names = text.split(',')
+  const strange = names.find((name) => !known.includes(name as Name))
+  if (strange === undefined) return names as Name[]
+  throw invalidIntent(`${field} has ${JSON.stringify(strange.slice(0, 100))}`, `use ${known.join(', ')}`)
+}
+
+function isNewestFirst(order = 'oldest'): boolean {
+  if (order === 'oldest' || order === 'newest') return order === 'newest'
+  throw invalidIntent(`order is ${JSON.stringify(order.slice(0, 100))}`, 'give order as oldest or newest')
 }
 
 function durationOf(text: string): `${number}s` | number {

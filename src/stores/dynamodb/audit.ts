@@ -10,7 +10,7 @@ import { leaseMarginMs } from './clock.js'
 import type { Connection } from './connection.js'
 import { readCursor, writeCursor } from './cursor.js'
 import { idOf, timePlace, toEvent } from './event.js'
-import { type Stretch, stretchOfAddress, stretchOfAll } from './log.js'
+import { type Bounds, type Stretch, stretchOfAddress, stretchOfAll } from './log.js'
 import { text } from './receipt.js'
 
 interface Position {
@@ -27,9 +27,16 @@ const MOST_GIVEN = 1_000
 /** Stretches that are read for one page, where most events are about something else. */
 const MOST_STRETCHES = 64
 const LEAST_READ = 128
+/** Behind every place there is. */
+const NEWEST = '~'
 
 export async function audit(connection: Connection, query: AuditQuery): Promise<AuditPage> {
-  const start = readCursor<Position>(query.cursor, isPosition, { after: '', given: [] })
+  return query.newestFirst ? await lookBack(connection, query) : await goOn(connection, query)
+}
+
+async function goOn(connection: Connection, query: AuditQuery): Promise<AuditPage> {
+  const first = query.since === undefined ? '' : timePlace(query.since)
+  const start = readCursor<Position>(query.cursor, isPosition, { after: first, given: [] })
   const settled = timePlace(connection.now() - settlesInMs(connection))
   /** Given by an earlier page, and not met again in this one. */
   const unmet = new Set(start.given)
@@ -38,7 +45,7 @@ export async function audit(connection: Connection, query: AuditQuery): Promise<
   const events: AuditEvent[] = []
   let last = start.after
   for (let read = 0; read < MOST_STRETCHES; read++) {
-    const stretch = await stretchAfter(connection, query, last)
+    const stretch = await stretchOf(connection, query, { after: last })
     for (const item of stretch.items) {
       const place = text(item, 'place')
       const id = idOf(place)
@@ -64,6 +71,31 @@ export async function audit(connection: Connection, query: AuditQuery): Promise<
   }
 }
 
+/** Whoever looks back does not follow: an event that turns up late is seen if it is older than what was read so far. */
+async function lookBack(connection: Connection, query: AuditQuery): Promise<AuditPage> {
+  let { before } = readCursor<{ before: string }>(query.cursor, isPlace, { before: NEWEST })
+  const since = query.since === undefined ? '' : timePlace(query.since)
+  const events: AuditEvent[] = []
+  for (let read = 0; read < MOST_STRETCHES; read++) {
+    const stretch = await stretchOf(connection, query, { before, back: true })
+    for (const item of stretch.items) {
+      if (text(item, 'place') < since) return { events, cursor: undefined }
+      const event = toEvent(item)
+      if (isAbout(event, query)) {
+        if (events.length >= query.limit) return { events, cursor: writeCursor({ before }) }
+        events.push(event)
+      }
+      before = text(item, 'place')
+    }
+    if (!stretch.more) return { events, cursor: undefined }
+  }
+  return { events, cursor: writeCursor({ before }) }
+}
+
+function isPlace({ before }: Record<string, unknown>): boolean {
+  return typeof before === 'string'
+}
+
 function isPosition({ after, given }: Record<string, unknown>): boolean {
   return typeof after === 'string' && Array.isArray(given)
 }
@@ -73,17 +105,18 @@ function settlesInMs({ timeoutMs, maxSkewMs }: Connection): number {
   return timeoutMs + leaseMarginMs(maxSkewMs) + INDEX_LAG_MS
 }
 
-async function stretchAfter(connection: Connection, query: AuditQuery, after: string): Promise<Stretch> {
+async function stretchOf(connection: Connection, query: AuditQuery, bounds: Bounds): Promise<Stretch> {
   const { tenant, scope, key } = query
   const wanted = Math.max(query.limit, LEAST_READ)
   if (tenant === undefined || scope === undefined || key === undefined) {
-    return await stretchOfAll(connection, after, wanted)
+    return await stretchOfAll(connection, bounds, wanted)
   }
-  return await stretchOfAddress(connection, { tenant, scope, key }, after, wanted)
+  return await stretchOfAddress(connection, { tenant, scope, key }, bounds, wanted)
 }
 
-function isAbout(event: AuditEvent, { tenant, scope, key }: AuditQuery): boolean {
+function isAbout(event: AuditEvent, { tenant, scope, key, since }: AuditQuery): boolean {
   return (
+    (since === undefined || event.at >= since) &&
     (tenant === undefined || event.tenant === tenant) &&
     (scope === undefined || event.scope === scope) &&
     (key === undefined || event.key === key)

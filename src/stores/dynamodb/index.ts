@@ -11,7 +11,7 @@ import { connect } from './connection.js'
 import { each } from './each.js'
 import { get } from './get.js'
 import { type DynamodbStoreOptions, readOptions } from './options.js'
-import { purge } from './purge.js'
+import { forgetOnly, purge } from './purge.js'
 import { homeOf, MAX_OUTCOME } from './receipt.js'
 import { record } from './record.js'
 import { scan } from './scan.js'
@@ -45,6 +45,7 @@ export function dynamodbStore(tableOrOptions: string | DynamodbStoreOptions): St
     get: async (addresses) => await get(connection, addresses),
     scan: async (query) => await scan(connection, query),
     purge: async (limit, auditMs) => await purge(connection, limit, auditMs),
+    forget: async (claims) => await forgetOnly(connection, claims),
     record: async (events) => await record(connection, events),
     audit: async (query) => await audit(connection, query),
     check: async () => await check(connection),

@@ -16,20 +16,26 @@ export interface Stretch {
   readonly more: boolean
 }
 
-export async function stretchOfAll(connection: Connection, after: string, wanted: number): Promise<Stretch> {
-  const each = Math.ceil(wanted / SHARDS) + 4
-  const parts = await Promise.all(
-    Array.from({ length: SHARDS }, (_, shard) => stretchOfPart(connection, logKey(shard), each, { after })),
-  )
-  return merge(parts)
+/** Places, neither of them included: what comes after the one, or before the other. `back`: newest first. */
+export interface Bounds {
+  readonly after?: string
+  readonly before?: string
+  readonly back?: boolean
 }
 
-/** `after` and `before` are places, and neither is included. */
+export async function stretchOfAll(connection: Connection, bounds: Bounds, wanted: number): Promise<Stretch> {
+  const each = Math.ceil(wanted / SHARDS) + 4
+  const parts = await Promise.all(
+    Array.from({ length: SHARDS }, (_, shard) => stretchOfPart(connection, logKey(shard), each, bounds)),
+  )
+  return merge(parts, bounds.back)
+}
+
 export async function stretchOfPart(
   connection: Connection,
   log: string,
   limit: number,
-  { after, before }: { readonly after?: string; readonly before?: string },
+  { after, before, back = false }: Bounds,
 ): Promise<Stretch> {
   const bound = before === undefined ? 'place > :bound' : 'place < :bound'
   return await query(connection, {
@@ -39,6 +45,7 @@ export async function stretchOfPart(
     ExpressionAttributeNames: { '#log': 'log' },
     // A key cannot be empty: before the first place there is the digit that places start with.
     ExpressionAttributeValues: { ':log': { S: log }, ':bound': { S: before ?? (after || '0') } },
+    ScanIndexForward: !back,
     Limit: limit,
   })
 }
@@ -47,7 +54,7 @@ export async function stretchOfPart(
 export async function stretchOfAddress(
   connection: Connection,
   address: Address,
-  after: string,
+  { after = '', before = '~', back = false }: Bounds,
   limit: number,
 ): Promise<Stretch> {
   const { table, call } = connection
@@ -70,12 +77,20 @@ export async function stretchOfAddress(
     ExpressionAttributeValues: {
       ':pk': { S: pk },
       ':from': { S: `${eventKey(after)}!` },
-      ':to': { S: eventKey('~') },
+      ':to': { S: eventKey(before) },
     },
+    ScanIndexForward: !back,
     Limit: limit,
   })
-  const first = Item && text(Item, 'place') > after ? [Item] : []
-  return merge([{ items: first, more: false }, events])
+  const isBetween = (item: Item): boolean => text(item, 'place') > after && text(item, 'place') < before
+  const first = Item && isBetween(Item) ? [Item] : []
+  return merge(
+    [
+      { items: first, more: false },
+      { ...events, items: events.items.filter(isBetween) },
+    ],
+    back,
+  )
 }
 
 async function query({ call }: Connection, input: QueryCommandInput): Promise<Stretch> {
@@ -85,16 +100,16 @@ async function query({ call }: Connection, input: QueryCommandInput): Promise<St
   return { items: Items ?? [], more: LastEvaluatedKey !== undefined }
 }
 
-function merge(parts: readonly Stretch[]): Stretch {
+function merge(parts: readonly Stretch[], back = false): Stretch {
   const ends = parts.filter(({ more }) => more).map(({ items }) => placeOf(items.at(-1)))
-  const bound = ends.toSorted()[0]
+  const bound = ends.toSorted().at(back ? -1 : 0)
   const byPlace = new Map<string, Item>()
   for (const item of parts.flatMap(({ items }) => items)) {
     const place = placeOf(item)
-    if (bound === undefined || place <= bound) byPlace.set(place, item)
+    if (bound === undefined || (back ? place >= bound : place <= bound)) byPlace.set(place, item)
   }
-  const items = [...byPlace].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item)
-  return { items, more: bound !== undefined }
+  const forwards = [...byPlace].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item)
+  return { items: back ? forwards.toReversed() : forwards, more: bound !== undefined }
 }
 
 function placeOf(item: Item | undefined): string {

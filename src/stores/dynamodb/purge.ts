@@ -4,7 +4,7 @@
  * own when the receipt goes, and is taken off it when it is too old while the receipt stays.
  */
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb'
-import type { Purged } from '../../store.js'
+import type { Purged, ReceiptClaim } from '../../store.js'
 import { purgeMarginMs } from './clock.js'
 import type { Connection } from './connection.js'
 import { each } from './each.js'
@@ -31,6 +31,18 @@ async function purgeReceipts(connection: Connection, limit: number): Promise<num
     ended.push(...(await pageOfState(connection, stateKey('ended', shard), left, { upToMs })).places)
   }
   const items = [...(await getItems(connection, ended)).values()]
+  return await forgetAll(connection, items, upToMs)
+}
+
+export async function forgetOnly(connection: Connection, claims: readonly ReceiptClaim[]): Promise<number> {
+  const upToMs = connection.now() - purgeMarginMs(connection.maxSkewMs)
+  const epochs = new Map(claims.map((claim) => [homeOf(claim).pk, claim.epoch]))
+  const items = [...(await getItems(connection, [...epochs.keys()])).values()]
+  const named = items.filter((item) => toReceipt(item).epoch === epochs.get(text(item, 'pk')))
+  return await forgetAll(connection, named, upToMs)
+}
+
+async function forgetAll(connection: Connection, items: readonly Item[], upToMs: number): Promise<number> {
   const gone = await each(
     items,
     (item) => text(item, 'pk'),

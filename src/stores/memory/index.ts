@@ -6,7 +6,7 @@
 import { closed } from '../../core/errors.js'
 import { addressId, type Draft, stamp } from '../../core/receipt.js'
 import type { Claimed, Store, StoreReport, Swap, Swapped } from '../../store.js'
-import { isAbout, isAsExpected, isForgettable, isWanted } from './conditions.js'
+import { isAsExpected, isAsked, isForgettable, isWanted } from './conditions.js'
 import { append, createTables, forget, put } from './tables.js'
 import { type MemoryTx, transact } from './transact.js'
 
@@ -91,6 +91,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
       return { receipts: ended.length, events: old.size }
     },
 
+    async forget(claims) {
+      const now = step()
+      const ended = claims.flatMap((claim) => {
+        const found = tables.entries.get(addressId(claim))?.receipt
+        return found?.epoch === claim.epoch && isForgettable(found, now) ? [found] : []
+      })
+      for (const receipt of new Set(ended)) forget(tables, receipt, now)
+      return new Set(ended).size
+    },
+
     async record(events) {
       const now = step()
       for (const event of events) append(tables, { ...event, at: now })
@@ -98,12 +108,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
 
     async audit(query) {
       step()
-      const after = Number(query.cursor ?? 0)
-      const rest = tables.log.filter(({ serial, event }) => serial > after && isAbout(event, query))
-      const page = rest.slice(0, query.limit)
+      const { cursor, limit, newestFirst } = query
+      const from = Number(cursor ?? (newestFirst ? Infinity : 0))
+      const rest = (newestFirst ? tables.log.toReversed() : tables.log).filter(
+        ({ serial, event }) => (newestFirst ? serial < from : serial > from) && isAsked(event, query),
+      )
+      const page = rest.slice(0, limit)
+      const end = page.at(-1)?.serial.toString() ?? cursor
       return {
         events: page.map(({ event }) => event),
-        cursor: page.at(-1)?.serial.toString() ?? query.cursor,
+        cursor: newestFirst && rest.length === page.length ? undefined : end,
       }
     },
 

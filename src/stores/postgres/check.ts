@@ -2,6 +2,7 @@
 import type { StoreFinding, StoreReport } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import type { PostgresRisk } from './options.js'
+import type { Row } from './rows.js'
 
 const OLDEST = 140_000
 
@@ -13,6 +14,8 @@ interface Facts {
   readonly replicas: number
   readonly synchronous: number
   readonly unlogged: number
+  /** As the server estimated it when it last looked; below zero: it never did. */
+  readonly receipts: number
 }
 
 export async function check(desk: Desk): Promise<StoreReport> {
@@ -27,6 +30,7 @@ export async function check(desk: Desk): Promise<StoreReport> {
       schema: desk.terms.schema,
       replicas: facts.replicas,
       synchronousReplicas: facts.synchronous,
+      ...(facts.receipts < 0 ? {} : { receiptsAbout: facts.receipts }),
       ...facts.settings,
     },
   }
@@ -50,15 +54,18 @@ async function read(desk: Desk): Promise<Facts> {
   (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')),
   (select count(*)::int from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = $1 and c.relkind = 'r' and c.relpersistence <> 'p'),
+  (select c.reltuples::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1 and c.relname = 'receipts'),
   ${SETTINGS.map((name) => `current_setting('${name}', true)`).join(', ')}`
   const rows = await send(desk.driver, { name: '', text }, [desk.terms.schema])
-  const [version, isReplica, replicas, synchronous, unlogged, ...values] = rows[0] as readonly unknown[]
+  const [version, isReplica, replicas, synchronous, unlogged, receipts, ...values] = rows[0] as Row
   return {
     version: Number(version),
     isReplica: isReplica === true,
     replicas: Number(replicas),
     synchronous: Number(synchronous),
     unlogged: Number(unlogged),
+    receipts: Number(receipts ?? -1),
     settings: Object.fromEntries(SETTINGS.map((name, i) => [name, (values[i] as string | null) ?? ''])),
   }
 }

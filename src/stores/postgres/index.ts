@@ -17,7 +17,7 @@ import { createFrontier } from './frontier.js'
 import { createHints } from './hints.js'
 import { migrate } from './migrate.js'
 import { type PostgresOptions, termsOf } from './options.js'
-import { purge } from './purge.js'
+import { forget, purge } from './purge.js'
 import { get, scan } from './read.js'
 import type { PostgresConnection } from './shapes.js'
 import { statements } from './statements.js'
@@ -66,6 +66,7 @@ export function postgresStore(
     get: async (addresses) => await get(await ready(), addresses),
     scan: async (query) => await scan(await ready(), query),
     purge: async (limit, auditMs) => await purge(await ready(), limit, auditMs),
+    forget: async (claims) => await forget(await ready(), claims),
     record: async (events) => await record(await ready(), events),
     audit: async (query) => await audit(await ready(), query),
     check: async () => await check(await ready()),

@@ -54,23 +54,23 @@ from clock c left join (
     purge: (limit: number): Statement =>
       named(
         'purge',
-        `with ${CLOCK},
-ended as materialized (
-  select r.ctid as place from ${s}.receipts r
-  where r.forget_at <= (select now from clock) and r.until <= (select now from clock)
-    and r.state in ('succeeded', 'failed', 'released')
-  order by r.forget_at limit ${Math.trunc(limit)} for update skip locked),
-gone as (
-  delete from ${s}.receipts r where r.ctid = any (array(select place from ended))
-  returning r.digest, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.fingerprint),
-noted as (
-  insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
-  select digest, c.now, epoch, attempt, 1, tenant, scope, key, 'expired', null, fingerprint from gone, clock c),
-raised as (
-  update ${s}.meta set epoch_floor = g.highest from (select max(epoch) as highest from gone) g
-  where g.highest > epoch_floor)
-select count(*)::int from gone`,
+        forgetting(
+          s,
+          `select r.ctid as place from ${s}.receipts r where r.forget_at <= (select now from clock) and ${IS_OVER}
+  order by r.forget_at limit ${Math.trunc(limit)} for update skip locked`,
+        ),
       ),
+
+    /** The same for those that are named: by digest, tenant and epoch. */
+    forget: named(
+      'forget',
+      forgetting(
+        s,
+        `select r.ctid as place from unnest($1::uuid[], $2::text[], $3::bigint[]) as w (digest, tenant, epoch)
+  join ${s}.receipts r on r.tenant = w.tenant and r.digest = w.digest and r.epoch = w.epoch
+  where ${IS_OVER} order by r.tenant, r.digest for update of r skip locked`,
+      ),
+    ),
 
     /** The oldest events, as far as they are old enough. Their order is that of time, near enough. */
     purgeAudit: named(
@@ -149,23 +149,63 @@ where locktype = 'relation' and relation = ${regclass('audit')} and database = $
   from (select id from ${s}.audit where id > $1 and id <= $2 order by id limit $3) a) b`,
     ),
 
-    audit: named(
-      'audit',
-      `select ${EVENT_COLUMNS} from ${s}.audit e
-where e.id > $1 and e.id <= $2
-  and ($3::text is null or e.tenant = $3) and ($4::text is null or e.scope = $4) and ($5::text is null or e.key = $5)
-order by e.id limit $6`,
+    /**
+     * The last event up to $1 that came before the time $2, by halving: about thirty looks at the primary key, however
+     * long the log is.
+     */
+    auditSince: named(
+      'audit_since',
+      `with recursive half (low, high) as (
+  select 0::bigint, $1::bigint
+  union all
+  select case when m.at < $2::float8 then m.id else h.low end, case when m.at < $2::float8 then h.high else h.middle end
+  from (select low, high, (low + high) / 2 as middle from half where low < high) h
+  left join lateral (
+    select id, at from ${s}.audit where id > h.middle order by id limit 1) m on true)
+select max(low)::float8 from half`,
     ),
 
+    audit: named('audit', auditText(s, 'asc')),
+    auditBack: named('audit_back', auditText(s, 'desc')),
+
     /** The events of one address. */
-    auditOf: named(
-      'audit_of',
-      `with e as materialized (select * from ${s}.audit where digest = $7::uuid)
+    auditOf: named('audit_of', auditOfText(s, 'asc')),
+    auditOfBack: named('audit_of_back', auditOfText(s, 'desc')),
+  }
+}
+
+const IS_OVER = "r.until <= (select now from clock) and r.state in ('succeeded', 'failed', 'released')"
+
+function forgetting(s: string, ended: string): string {
+  return `with ${CLOCK},
+ended as materialized (
+  ${ended}),
+gone as (
+  delete from ${s}.receipts r where r.ctid = any (array(select place from ended))
+  returning r.digest, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.fingerprint),
+noted as (
+  insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
+  select digest, c.now, epoch, attempt, 1, tenant, scope, key, 'expired', null, fingerprint from gone, clock c),
+raised as (
+  update ${s}.meta set epoch_floor = g.highest from (select max(epoch) as highest from gone) g
+  where g.highest > epoch_floor)
+select count(*)::int from gone`
+}
+
+function auditText(s: string, order: 'asc' | 'desc'): string {
+  return `select ${EVENT_COLUMNS} from ${s}.audit e
+where e.id > $1 and e.id <= $2
+  and ($3::text is null or e.tenant = $3) and ($4::text is null or e.scope = $4) and ($5::text is null or e.key = $5)
+  and ($7::float8 is null or e.at >= $7)
+order by e.id ${order} limit $6`
+}
+
+function auditOfText(s: string, order: 'asc' | 'desc'): string {
+  return `with e as materialized (select * from ${s}.audit where digest = $8::uuid)
 select ${EVENT_COLUMNS} from e
 where e.id > $1 and e.id <= $2 and e.tenant = $3 and e.scope = $4 and e.key = $5
-order by e.id limit $6`,
-    ),
-  }
+  and ($7::float8 is null or e.at >= $7)
+order by e.id ${order} limit $6`
 }
 
 function named(verb: string, text: string): Statement {

@@ -38,9 +38,17 @@ export async function check(session: Session, accept: readonly RedisRisk[]): Pro
       appendfsync: fsyncs[0] ?? 'unknown',
       maxmemoryPolicy: first['maxmemory_policy'] ?? 'unknown',
       replicas: infos.reduce((sum, info) => sum + Number(info['connected_slaves'] ?? 0), 0),
+      receiptsAbout: await countOf(session),
       usedMemoryBytes: infos.reduce((sum, info) => sum + Number(info['used_memory'] ?? 0), 0),
     },
   }
+}
+
+/** As far as they are in the indexes, which follow within a minute or so. */
+async function countOf(session: Session): Promise<number> {
+  const { layout } = await session.ready()
+  const counts = await Promise.all(layout.shards.map(({ all }) => session.command(all, 'ZCARD', all)))
+  return counts.reduce<number>((sum, count) => sum + Number(count), 0)
 }
 
 interface Risky extends StoreFinding {

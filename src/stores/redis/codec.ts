@@ -169,7 +169,7 @@ function noteLine({ event, by, why }: AuditNote, state: State | null, count: num
   return `${JSON.stringify([event, state, count, by, why] satisfies NoteLine)}\n`
 }
 
-function epochText(epoch: number | null): string {
+export function epochText(epoch: number | null): string {
   return epoch === null ? NEW_EPOCH : String(epoch).padStart(16, '0')
 }
 

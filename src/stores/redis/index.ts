@@ -13,7 +13,7 @@ import { type Driver, driverOf, type RedisConnection } from './driver.js'
 import { invalidStore } from './faults.js'
 import { digestOf, MOST_SHARDS, type Shard } from './layout.js'
 import { audit, record } from './log.js'
-import { purge } from './purge.js'
+import { forget, purge } from './purge.js'
 import { scan } from './scan.js'
 import { CLAIM, GET, SWAP } from './scripts.js'
 import { createSession } from './session.js'
@@ -134,6 +134,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       await session.ready()
       if (withAudit) await record(session, events)
     },
+    forget: (claims) => forget(session, claims),
     audit: (query) => audit(session, query),
     check: () => check(session, accept),
     async close() {

@@ -1,7 +1,7 @@
 /**
- * The audit log: a stream per shard, read as one. A cursor holds the last entry that was read of each shard and how
- * many of its events, so a reader who follows misses nothing; events of several shards are put in order by the
- * microseconds they carry.
+ * The audit log: a stream per shard, read as one, forwards or backwards. A cursor holds the last entry that was read of
+ * each shard and how many of its events stand before the place, so a reader who follows misses nothing; events of
+ * several shards are put in order by the microseconds they carry.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { invalidIntent } from '../../core/errors.js'
@@ -45,16 +45,22 @@ export async function audit(session: Session, query: AuditQuery): Promise<AuditP
   while (events.length < limit) {
     const empty = readers.filter((reader) => reader.isEmpty())
     if (empty.length > 0) await Promise.all(empty.map((reader) => reader.fill()))
-    const [next] = readers.filter((reader) => reader.head()).toSorted(byAge)
+    const [next] = readers.filter((reader) => reader.head()).toSorted(query.newestFirst ? byYouth : byAge)
     if (!next) break
     events.push((next.take() as Logged).event)
   }
   for (const reader of readers) last[reader.shard.number] = reader.last()
-  return { events, cursor: last.every((id) => id === '') ? query.cursor : last.join(',') }
+  const isOver = query.newestFirst && readers.every((reader) => !reader.isEmpty() && !reader.head())
+  const cursor = last.every((id) => id === '') ? query.cursor : last.join(',')
+  return { events, cursor: isOver ? undefined : cursor }
 }
 
 function byAge(a: Reader, b: Reader): number {
   return (a.head()?.us ?? 0) - (b.head()?.us ?? 0) || a.shard.number - b.shard.number
+}
+
+function byYouth(a: Reader, b: Reader): number {
+  return byAge(b, a)
 }
 
 type Entry = readonly [id: string, fields: readonly string[]]
@@ -77,21 +83,28 @@ function createReader(session: Session, shard: Shard, after: string, query: Audi
   let next = 0
   let isAtEnd = false
 
+  /** An entry is never older than the events in it, whatever the clock did. */
+  const oldest = query.since === undefined ? '-' : String(Math.max(0, Math.floor(query.since)))
+
   async function readOn(): Promise<void> {
     const [id = '', taken = '0'] = passed.split(':')
-    const range = [id === '' ? '-' : id, '+', 'COUNT', String(CHUNK)]
+    const range = query.newestFirst ? [id || '+', oldest] : [id || oldest, '+']
     const entries = (await session.command(
       shard.journal,
-      'XRANGE',
+      query.newestFirst ? 'XREVRANGE' : 'XRANGE',
       shard.journal,
       ...range,
+      'COUNT',
+      String(CHUNK),
     )) as readonly Entry[]
     isAtEnd = entries.length < CHUNK
     for (const [entry, fields] of entries) {
-      for (const [i, logged] of decodeEvents(fields[1] as string).entries()) {
-        if (entry === id && i < Number(taken)) continue
-        const place = `${entry}:${i + 1}`
-        if (isAbout(logged.event, query)) ahead.push({ ...logged, place })
+      const logged = [...decodeEvents(fields[1] as string).entries()]
+      for (const [i, one] of query.newestFirst ? logged.toReversed() : logged) {
+        const isPassed = query.newestFirst ? i >= Number(taken) : i < Number(taken)
+        if (entry === id && isPassed) continue
+        const place = `${entry}:${query.newestFirst ? i : i + 1}`
+        if (isAbout(one.event, query)) ahead.push({ ...one, place })
         else if (ahead.length === 0) passed = place
       }
     }
@@ -115,8 +128,9 @@ function createReader(session: Session, shard: Shard, after: string, query: Audi
   }
 }
 
-function isAbout(event: AuditEvent, { tenant, scope, key }: AuditQuery): boolean {
+function isAbout(event: AuditEvent, { tenant, scope, key, since }: AuditQuery): boolean {
   return (
+    (since === undefined || event.at >= since) &&
     (tenant === undefined || event.tenant === tenant) &&
     (scope === undefined || event.scope === scope) &&
     (key === undefined || event.key === key)

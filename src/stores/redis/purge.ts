@@ -1,6 +1,8 @@
 /** Forgetting, in bounded steps: one shard after the other, each step a script that looks again before it deletes. */
-import type { Purged } from '../../store.js'
-import { EXPIRED_NOTE } from './codec.js'
+import { addressId } from '../../core/receipt.js'
+import type { Purged, ReceiptClaim } from '../../store.js'
+import { cut } from './batches.js'
+import { epochText, EXPIRED_NOTE } from './codec.js'
 import { bringUpToDate } from './indexing.js'
 import type { Shard } from './layout.js'
 import { DUE, PURGE } from './scripts.js'
@@ -36,14 +38,45 @@ async function purgeStep(
   const counts = [String(most.receipts), String(most.events), String(auditMs)]
   const [dropped, ...due] = await session.write(DUE, [shard.ends, shard.journal, shard.indexed], counts)
   const events = Number(dropped)
-  const receipts = due.length === 0 ? 0 : await forget(session, shard, due)
+  const receipts =
+    due.length === 0
+      ? 0
+      : await forgetIn(
+          session,
+          shard,
+          due.map((id) => shard.receipts + id),
+        )
   // What somebody else took over in this moment is left to the next call.
   const more = (receipts > 0 && receipts === most.receipts) || (events > 0 && events === most.events)
   return { receipts, events, more }
 }
 
-async function forget(session: Session, shard: Shard, due: readonly string[]): Promise<number> {
-  const keys = [shard.ends, shard.all, shard.journal, shard.floor, ...due.map((id) => shard.receipts + id)]
-  const [count] = await session.write(PURGE, keys, [EXPIRED_NOTE])
+/** `epochs`, where they are given: only those that are still these claims. */
+async function forgetIn(
+  session: Session,
+  shard: Shard,
+  receipts: readonly string[],
+  epochs: readonly string[] = [],
+): Promise<number> {
+  const keys = [shard.ends, shard.all, shard.journal, shard.floor, ...receipts]
+  const [count] = await session.write(PURGE, keys, [EXPIRED_NOTE, ...epochs])
   return Number(count)
+}
+
+export async function forget(session: Session, claims: readonly ReceiptClaim[]): Promise<number> {
+  const { layout } = await session.ready()
+  // Named twice, it would be counted twice.
+  const once = [...new Map(claims.map((claim) => [addressId(claim), claim])).values()]
+  const cuts = cut(
+    layout,
+    once,
+    (claim) => claim,
+    () => 0,
+  )
+  let forgotten = 0
+  for (const { shard, items, keys } of cuts) {
+    const epochs = items.map(({ epoch }) => epochText(epoch))
+    forgotten += await forgetIn(session, shard, keys, epochs)
+  }
+  return forgotten
 }

@@ -244,8 +244,9 @@ return answer
 `)
 
 /**
- * KEYS: ends, all, journal, floor, receipts. ARGV: the note. Forgets those that are settled or released and have
- * ended by now. Answers how many. The floor keeps their epochs from coming again.
+ * KEYS: ends, all, journal, floor, receipts. ARGV: the note, and where only certain claims are meant, the epoch of each.
+ * Forgets those that are settled or released and have ended by now. Answers how many. The floor keeps their epochs
+ * from coming again.
  */
 export const PURGE = script(`${CLOCK}${journal('KEYS[3]')}
 local find = string.find
@@ -255,7 +256,8 @@ local keys, ids = {}, {}
 for i = 2, #found do
   local there = found[i]
   local state, untilText = sub(there or 'p', 1, 1), sub(there or '', 2, 14)
-  if state ~= 'p' and state ~= 'u' and sub(untilText, 1, 1) ~= '-' and untilText <= now then
+  local isOver = state ~= 'p' and state ~= 'u' and sub(untilText, 1, 1) ~= '-' and untilText <= now
+  if isOver and (not ARGV[i] or ARGV[i] == sub(there, 15, 30)) then
     local key, epoch = KEYS[i + 3], sub(there, 15, 30)
     if epoch > floor then floor = epoch end
     keys[#keys + 1] = key

@@ -90,7 +90,7 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
     },
 
     scan: async (query) => await readScan(query, async (after) => call('scan', { query, after })),
-    audit: async (query) => await readAudit(query, async (after) => call('audit', { query, after })),
+    audit: async (query) => await readAudit(query, async (from) => call('audit', { query, from })),
 
     async purge(limit, auditMs) {
       let receipts = 0
@@ -104,6 +104,15 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
         if (purged.receipts < batch && purged.events < batch) break
       }
       return { receipts, events }
+    },
+
+    async forget(claims) {
+      let forgotten = 0
+      for (let at = 0; at < claims.length || at === 0; at += PURGE_BATCH) {
+        const only = claims.slice(at, at + PURGE_BATCH)
+        forgotten += (await call('purge', { limit: 0, auditMs: 0, only })).receipts
+      }
+      return forgotten
     },
 
     async record(events) {

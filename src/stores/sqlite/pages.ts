@@ -25,19 +25,19 @@ export async function readScan(
 
 export async function readAudit(
   query: AuditQuery,
-  slice: (after: number) => Promise<AuditSlice>,
+  slice: (from: number | undefined) => Promise<AuditSlice>,
 ): Promise<AuditPage> {
-  const start = idAt(query.cursor)
-  let after = start
+  let from = query.cursor === undefined ? undefined : idAt(query.cursor)
   const events: AuditPage['events'][number][] = []
   for (;;) {
-    const read = await slice(after)
+    const read = await slice(from)
     const room = query.limit - events.length
     events.push(...read.rows.slice(0, room).map(toEvent))
-    after = read.rows.length > room ? (read.rows[room - 1]?.[0] as number) : read.after
-    if (!read.more || events.length >= query.limit) break
+    from = read.rows.length > room ? (read.rows[room - 1]?.[0] as number) : read.from
+    if (read.more && events.length < query.limit) continue
+    if (query.newestFirst && events.length < query.limit) return { events, cursor: undefined }
+    return { events, cursor: from === 0 ? undefined : String(from) }
   }
-  return { events, cursor: after === start ? query.cursor : String(after) }
 }
 
 function idAt(cursor: string | undefined): number {

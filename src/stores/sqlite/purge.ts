@@ -2,11 +2,13 @@
  * purge: forgets receipts that have ended and events that are old, a few at a time. What the log needs of a receipt
  * is kept in `ibid_past` until its last event is dropped. A generation that is empty goes with its slices.
  */
-import type { Purged } from '../../store.js'
+import type { Purged, ReceiptClaim } from '../../store.js'
 import { EVENT, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { SLICES, toGeneration } from './generation.js'
+import { findReceipt } from './get.js'
 import { asRow, type Database, type Row, row, rows, type Value } from './open.js'
+import { toReceipt } from './receipt.js'
 
 const FORGETTABLE = [STATE.released, STATE.succeeded, STATE.failed]
 const LISTED = 'IN (SELECT value FROM json_each(?))'
@@ -20,6 +22,22 @@ export function purge(connection: Connection, limit: number, auditMs: number, no
   if (ended.length > 0) forget(db, ended, catalogue.lastId, now)
   reviewGenerations(connection, [...ended, ...unlogged])
   return { receipts: ended.length, events: dropped.length }
+}
+
+/** Inside a transaction. */
+export function forgetOnly(connection: Connection, claims: readonly ReceiptClaim[], now: number): Purged {
+  const { db, catalogue } = connection
+  const ended = new Set<number>()
+  for (const claim of claims) {
+    const found = findReceipt(connection, claim)
+    if (!found) continue
+    const { epoch, state, until } = toReceipt(found)
+    const isOver = until !== null && until <= now && FORGETTABLE.some((code) => code === STATE[state])
+    if (isOver && epoch === claim.epoch) ended.add(found[0] as number)
+  }
+  if (ended.size > 0) forget(db, [...ended], catalogue.lastId, now)
+  reviewGenerations(connection, [...ended])
+  return { receipts: ended.size, events: 0 }
 }
 
 function findEnded(db: Database, limit: number, now: number): readonly number[] {

@@ -1,7 +1,7 @@
 /** What can be asked of the thread that has the file open, and what it answers: plain data, one entry per verb. */
 import type { AuditEvent } from '../../core/audit.js'
 import type { Address, Draft } from '../../core/receipt.js'
-import type { AuditQuery, Purged, ScanQuery, StoreReport, Swap } from '../../store.js'
+import type { AuditQuery, Purged, ReceiptClaim, ScanQuery, StoreReport, Swap } from '../../store.js'
 import { auditSlice, type AuditSlice } from './audit.js'
 import type { CatalogueCopy } from './catalogue.js'
 import { check } from './check.js'
@@ -9,7 +9,7 @@ import { claim, type ClaimAnswer } from './claim.js'
 import type { Connection } from './connection.js'
 import { findIdsEver, findReceipt } from './get.js'
 import type { Row } from './open.js'
-import { purge } from './purge.js'
+import { forgetOnly, purge } from './purge.js'
 import { record } from './record.js'
 import { scanSlice, type ScanSlice } from './scan.js'
 import { type SwapAnswer, swapAll } from './swap.js'
@@ -18,11 +18,15 @@ export interface Verbs {
   claim: { in: readonly Draft[]; out: { readonly now: number; readonly answers: readonly ClaimAnswer[] } }
   swap: { in: readonly Swap[]; out: { readonly now: number; readonly answers: readonly SwapAnswer[] } }
   record: { in: readonly AuditEvent[]; out: null }
-  purge: { in: { readonly limit: number; readonly auditMs: number }; out: Purged }
+  /** `only`: these, and nothing else, whatever the rest says. */
+  purge: {
+    in: { readonly limit: number; readonly auditMs: number; readonly only?: readonly ReceiptClaim[] }
+    out: Purged
+  }
   get: { in: readonly Address[]; out: { readonly now: number; readonly rows: readonly (Row | null)[] } }
   locate: { in: Address; out: readonly number[] }
   scan: { in: { readonly query: ScanQuery; readonly after: number }; out: ScanSlice }
-  audit: { in: { readonly query: AuditQuery; readonly after: number }; out: AuditSlice }
+  audit: { in: { readonly query: AuditQuery; readonly from: number | undefined }; out: AuditSlice }
   check: { in: null; out: StoreReport }
   /** What the catalogue knows, for another thread. */
   copy: { in: null; out: CatalogueCopy }
@@ -54,7 +58,8 @@ export const WRITES: { readonly [V in 'claim' | 'swap' | 'record' | 'purge']: Do
     for (const event of events) record(connection, event, now)
     return null
   },
-  purge: (connection, { limit, auditMs }, now) => purge(connection, limit, auditMs, now),
+  purge: (connection, { limit, auditMs, only }, now) =>
+    only ? forgetOnly(connection, only, now) : purge(connection, limit, auditMs, now),
 }
 
 export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES | 'tidy'>]: Does<V> } = {
@@ -64,7 +69,7 @@ export const READS: { readonly [V in Exclude<Verb, keyof typeof WRITES | 'tidy'>
   }),
   locate: (connection, address) => findIdsEver(connection, address),
   scan: (connection, { query, after }, now) => scanSlice(connection, query, after, now),
-  audit: (connection, { query, after }) => auditSlice(connection, query, after),
+  audit: (connection, { query, from }) => auditSlice(connection, query, from),
   check: (connection) => check(connection),
   copy: ({ catalogue }) => catalogue.copy(),
 }

@@ -1,7 +1,7 @@
 /** Audit: a note is written with its change and only with it; the log is read in order and can be followed. */
 import type { AuditEvent } from '../../core/audit.js'
-import type { Address, Receipt } from '../../core/receipt.js'
-import type { Store } from '../../store.js'
+import type { Receipt } from '../../core/receipt.js'
+import type { AuditQuery, Store } from '../../store.js'
 import { found, nowOf } from './bench.js'
 import { addressOf } from './claim.js'
 import { change, draft, put, swapped } from './drafts.js'
@@ -130,6 +130,45 @@ export const audit = subject('audit', {
     )
   },
 
+  'gives the log from a time on': async ({ store, advance }) => {
+    const all = await inTime(store, advance)
+    const since = (all[3] as AuditEvent).at
+    const wanted = all.filter(({ at }) => at >= since).map(({ key }) => key)
+    for (const limit of [2, 50]) {
+      const listed = (await events(store, { since }, limit)).map(({ key }) => key)
+      same(listed, wanted, 'since must leave out what came before it, and nothing else')
+    }
+    const { tenant, scope, key } = all[3] as AuditEvent
+    const one = await events(store, { tenant, scope, key, since })
+    same(one, [all[3]], 'since must include the very instant, for one address too')
+    same(
+      await events(store, { tenant, scope, key, since: since + 1 }),
+      [],
+      'since must not give what is older',
+    )
+    same(await events(store, { since: since + 86_400_000 }), [], 'nothing is younger than the future')
+  },
+
+  'gives the log newest first, each event once, to its beginning': async ({ store, advance }) => {
+    const all = await inTime(store, advance)
+    const backwards = all.toReversed().map(({ key }) => key)
+    for (const limit of [1, 3, all.length, 50]) {
+      const listed = (await lookBack(store, {}, limit)).map(({ key }) => key)
+      same(listed, backwards, `pages of ${limit} must give each event once, newest first`)
+    }
+    const since = (all[4] as AuditEvent).at
+    const late = all.filter(({ at }) => at >= since).toReversed()
+    same(await lookBack(store, { since }, 2), late, 'newest first must go together with since')
+    const receipt = await put(store, { key: 'looked back on' })
+    await swapped(store, change(receipt, 'succeeded'))
+    const address = addressOf(receipt)
+    const names = (await lookBack(store, address, 1)).map(({ event }) => event)
+    same(names, ['settled', 'claimed'], 'newest first must hold for one address too')
+    const { scope } = receipt
+    const [newest] = await lookBack(store, { scope }, 50)
+    same(newest?.key, receipt.key, 'newest first must go together with the other filters')
+  },
+
   'lets a reader follow the log while others write': async ({ store }) => {
     const wanted = Array.from({ length: 120 }, () => draft())
     const writing = { now: true }
@@ -164,10 +203,37 @@ async function follow(store: Store, writing: { readonly now: boolean }): Promise
   return seen
 }
 
+/** Seven events, each at a time of its own, as the log has them. */
+async function inTime(store: Store, advance: (ms: number) => Promise<void>): Promise<readonly AuditEvent[]> {
+  for (let i = 0; i < 7; i++) {
+    await put(store)
+    await advance(2)
+  }
+  return await events(store, {})
+}
+
+/** The log backwards, page by page, until there is no cursor. */
+async function lookBack(
+  store: Store,
+  query: Omit<AuditQuery, 'limit'>,
+  limit: number,
+): Promise<readonly AuditEvent[]> {
+  const all: AuditEvent[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < 1_000; page++) {
+    const read = await store.audit({ ...query, newestFirst: true, limit, cursor })
+    holds(read.events.length <= limit, 'a page must not be longer than its limit')
+    all.push(...read.events)
+    if (read.cursor === undefined) return all
+    cursor = read.cursor
+  }
+  holds(false, 'newest first, the log must come to an end: a thousand pages, and still a cursor')
+}
+
 /** The whole log, page by page. */
 export async function events(
   store: Store,
-  query: Partial<Address>,
+  query: Omit<AuditQuery, 'limit'>,
   limit = 50,
 ): Promise<readonly AuditEvent[]> {
   const all: AuditEvent[] = []

@@ -7,6 +7,7 @@ import { type OpenStore, type TestStoreOptions, withBench } from './bench.js'
 import { claim } from './claim.js'
 import { concurrency } from './concurrency.js'
 import { durability } from './durability.js'
+import { forget } from './forget.js'
 import { lifecycle } from './lifecycle.js'
 import { names } from './names.js'
 import { processes } from './processes.js'
@@ -33,6 +34,7 @@ export function testStore(open: OpenStore, options: TestStoreOptions = {}): read
     time(options),
     scan,
     purge,
+    forget,
     audit,
     concurrency,
     lifecycle,

@@ -53,6 +53,7 @@ export const lifecycle = subject('lifecycle', {
       get: () => store.get([stored]),
       scan: () => store.scan({ limit: 1 }),
       purge: () => store.purge(1, HOUR_MS),
+      forget: () => store.forget([stored]),
       record: () =>
         store.record([
           {
