@@ -2,12 +2,13 @@
 import { broker } from './broker.mjs'
 import { cli } from './cli.mjs'
 import { core } from './core.mjs'
+import { demo } from './demo.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
 import { sqlite } from './sqlite.mjs'
 import { webhook } from './webhook.mjs'
 
-export const defects = [...core, ...key, ...engine, ...sqlite, ...broker, ...webhook, ...cli]
+export const defects = [...core, ...key, ...engine, ...sqlite, ...broker, ...webhook, ...cli, ...demo]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */
 export const control = {

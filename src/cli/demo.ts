@@ -44,7 +44,9 @@ const LARGEST_SEED = 2 ** 32 - 1
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('Harbor Payments: a storm of duplicates against a refund agent, without guards and with them')
+    .description(
+      'Harbor Payments: a storm of duplicates against a refund agent, without guards and with them',
+    )
     .option('--seed <number>', 'the storm to run (default: any)', wholeNumber('--seed', 0, LARGEST_SEED))
     .option('--seeds <count>', 'run this many storms, from --seed on', wholeNumber('--seeds', 1, 100_000), 1)
     .option('--refunds <count>', 'refunds in a storm', wholeNumber('--refunds', 10, 1_000), 30)
@@ -61,8 +63,16 @@ async function run(options: Options): Promise<void> {
   const store = options.store ?? `sqlite:${join(folder, 'ibid.db')}`
   await prepare(store)
   const page = options.serve ? await openPage(store) : undefined
+  let isOver = false
+  for (const signal of page ? (['SIGINT', 'SIGTERM'] as const) : []) {
+    process.once(signal, () => {
+      page?.stop()
+      if (!isOver) process.exit(130)
+    })
+  }
   try {
     await storms(options, { folder, store, page })
+    isOver = true
   } catch (error) {
     page?.stop()
     throw error
@@ -119,9 +129,9 @@ async function oneSeed(
   try {
     for (const arm of arms) {
       const name = arm.name.replaceAll(' ', '-')
-      const onProgress = (refunded: number, kills: number): void =>
+      const onProgress = (refunded: () => number, kills: number): void =>
         progress.say(
-          () => `seed ${seed}, ${arm.name}: ${refunded} of ${refunds} refunded, ${kills} instances killed`,
+          () => `seed ${seed}, ${arm.name}: ${refunded()} of ${refunds} refunded, ${kills} instances killed`,
         )
       outcomes.push(
         await runStorm({ storm, arm, store, folder: join(folder, `seed-${seed}`, name), onProgress }),

@@ -34,7 +34,12 @@ export interface Agent {
 type Working = Pick<Run, 'runId' | 'step'>
 
 const AGENT = 'refunds'
-const REASONS = ['the customer asked for it', 'refund as requested', 'charge disputed by the customer', 'goodwill']
+const REASONS = [
+  'the customer asked for it',
+  'refund as requested',
+  'charge disputed by the customer',
+  'goodwill',
+]
 
 export function createAgent(options: AgentOptions): Agent {
   const { layers, ibid, ledger, mail, replansOf } = options
@@ -47,7 +52,11 @@ export function createAgent(options: AgentOptions): Agent {
       const { charge, amountCents } = order
       // Asking the broker again is safe, whatever became of the worker: its receipt decides.
       const how: StepOptions<Done> = { recovery: 'retry', maxAttempts: MOST_ATTEMPTS }
-      await run.step(`refund, turn ${turn + 1}`, async () => await issue({ charge, amountCents, reason: words() }, run.runId), how)
+      await run.step(
+        `refund, turn ${turn + 1}`,
+        async () => await issue({ charge, amountCents, reason: words() }, run.runId),
+        how,
+      )
     }
     await confirm(mail, order, run)
   }
@@ -84,7 +93,10 @@ function openTool(ledger: EffectClient): (args: RefundArguments) => Promise<Done
   return async (args) => await insist(async (reference) => await ledger.post({ ...args, reference }))
 }
 
-function guardedTool(ibid: Ibid, ledger: EffectClient): (args: RefundArguments, runId: string) => Promise<Done> {
+function guardedTool(
+  ibid: Ibid,
+  ledger: EffectClient,
+): (args: RefundArguments, runId: string) => Promise<Done> {
   const broker = createBroker({ ibid, tools: [refundTool(ledger)] })
   // A run refunds once: every call of the tool in it is the same step, however the model got there.
   return async (args, runId) => {

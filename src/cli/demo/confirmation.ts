@@ -21,7 +21,11 @@ export async function mailUnguarded(mail: EffectClient, order: Order): Promise<v
 }
 
 /** What was sent may still be on its way: "not found" is believed at the second time of asking. */
-async function findLate(mail: EffectClient, { charge }: Order, reference: string): Promise<CheckResult<Done>> {
+async function findLate(
+  mail: EffectClient,
+  { charge }: Order,
+  reference: string,
+): Promise<CheckResult<Done>> {
   const first = await mail.find(charge, reference)
   if (first.found !== false) return first
   await sleep(REQUEST_TIMEOUT_MS)

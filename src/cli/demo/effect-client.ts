@@ -13,7 +13,9 @@ export interface EffectClient {
   find(charge: string, reference: string): Promise<CheckResult<Done>>
 }
 
-export const REQUEST_TIMEOUT_MS = 400
+export const REQUEST_TIMEOUT_MS = 600
+/** A question may take longer: not to be answered would mean that a person has to look. */
+const QUESTION_TIMEOUT_MS = 5_000
 
 export function effectClient(url: string): EffectClient {
   return {
@@ -30,7 +32,7 @@ export function effectClient(url: string): EffectClient {
     },
     async find(charge, reference) {
       const query = new URLSearchParams({ charge, reference })
-      const answer = await fetch(`${url}?${query}`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+      const answer = await fetch(`${url}?${query}`, { signal: AbortSignal.timeout(QUESTION_TIMEOUT_MS) })
       if (answer.status === 200) return { found: true, value: (await answer.json()) as Done }
       await answer.body?.cancel()
       return answer.status === 404 ? { found: false } : { found: 'unclear' }

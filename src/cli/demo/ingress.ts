@@ -36,7 +36,9 @@ export function guardedIngress(ibid: Ibid, queue: Queue, source: Source<StripeEv
       const order = (await once.json()) as Order
       // The same key however often this runs: putting the message on the queue twice does no harm.
       const link = attempt && linkOf(attempt)
-      const headers = link ? withMessageKey(`${link.scope} ${link.key}`, { [CHAIN_HEADER]: encodeChain([link]) }) : {}
+      const headers = link
+        ? withMessageKey(`${link.scope} ${link.key}`, { [CHAIN_HEADER]: encodeChain([link]) })
+        : {}
       queue.send({ headers, order })
       return accepted()
     })

@@ -60,7 +60,10 @@ export function outcomeOf({ storm, arm, refunds, mails, dead, firstSentMs, kills
     isHeld: dead.has(charge),
     tookMs: Math.min(...(mailed.get(charge) ?? [])) - (firstSentMs.get(charge) ?? 0),
   }))
-  const took = charges.map(({ tookMs }) => tookMs).filter(Number.isFinite).toSorted((a, b) => a - b)
+  const took = charges
+    .map(({ tookMs }) => tookMs)
+    .filter(Number.isFinite)
+    .toSorted((a, b) => a - b)
   type Counting = (typeof charges)[number]
   const count = (is: (charge: Counting) => boolean): number => charges.filter(is).length
   const only = (trouble: Trouble) => (charge: Counting) =>

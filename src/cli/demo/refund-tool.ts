@@ -30,7 +30,7 @@ export function refundTool(ledger: EffectClient): Tool<RefundArguments> {
     timeout: REQUEST_TIMEOUT_MS,
     lease: LEASE_MS,
     retry: { attempts: 3, backoff: 50, maxBackoff: 200 },
-    downstream: { acceptsKey: false },
+    downstream: { acceptsKey: false, settles: '1s' },
     execute: async (args: RefundArguments, { key, signal }) =>
       await ledger.post({ ...args, reference: key }, signal),
     check: async ({ key, args }) => await ledger.find(args.charge, key),

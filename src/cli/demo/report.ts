@@ -37,7 +37,11 @@ const ROWS: readonly Row[] = [
     cell: ({ lostRefunds }) => String(lostRefunds),
     isBad: ({ lostRefunds }) => lostRefunds > 0,
   },
-  { name: 'lost e-mails', cell: ({ lostMails }) => String(lostMails), isBad: ({ lostMails }) => lostMails > 0 },
+  {
+    name: 'lost e-mails',
+    cell: ({ lostMails }) => String(lostMails),
+    isBad: ({ lostMails }) => lostMails > 0,
+  },
   { name: 'held for a person', cell: ({ held }) => String(held) },
   { name: 'latency, median', cell: ({ medianMs }) => `${Math.round(medianMs)} ms` },
   { name: 'latency, p99', cell: ({ p99Ms }) => `${Math.round(p99Ms)} ms` },
@@ -47,14 +51,12 @@ const ROWS: readonly Row[] = [
 export function outcomeTable(outcomes: readonly Ran[]): string {
   const columns: readonly Column<Row>[] = [
     { title: '', cell: ({ name }) => name },
-    ...outcomes.map(
-      (outcome): Column<Row> => ({
-        title: outcome.arm.toUpperCase(),
-        cell: ({ cell }) => cell(outcome),
-        align: 'right',
-        colour: ({ isBad }) => (isBad === undefined ? undefined : isBad(outcome) ? 'red' : 'green'),
-      }),
-    ),
+    ...outcomes.map((outcome): Column<Row> => ({
+      title: outcome.arm.toUpperCase(),
+      cell: ({ cell }) => cell(outcome),
+      align: 'right',
+      colour: ({ isBad }) => (isBad === undefined ? undefined : isBad(outcome) ? 'red' : 'green'),
+    })),
   ]
   return table(ROWS, columns)
 }
@@ -79,10 +81,16 @@ export function totalLines(results: readonly SeedResult[], arms: readonly Arm[])
       const twice = sum(({ duplicateRefunds }) => duplicateRefunds)
       return [
         `${name}: ${counted(twice, 'duplicate refund')} of ${refunds} (${((twice / refunds) * 100).toFixed(1)} %)`,
-        counted(sum(({ duplicateMails }) => duplicateMails), 'duplicate e-mail'),
+        counted(
+          sum(({ duplicateMails }) => duplicateMails),
+          'duplicate e-mail',
+        ),
         `${sum(({ lostRefunds, lostMails }) => lostRefunds + lostMails)} lost`,
         `${sum(({ held }) => held)} held`,
-        `${counted(sum(({ kills }) => kills), 'kill')}\n`,
+        `${counted(
+          sum(({ kills }) => kills),
+          'kill',
+        )}\n`,
       ].join(', ')
     })
     .join('')

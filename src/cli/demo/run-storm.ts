@@ -23,8 +23,8 @@ export interface StormOptions {
   readonly store: string
   /** Where the files of this storm are kept. */
   readonly folder: string
-  /** Told now and then how far it is. */
-  readonly onProgress: (refunded: number, kills: number) => void
+  /** Told now and then how far it is; counts only when asked. */
+  readonly onProgress: (refunded: () => number, kills: number) => void
 }
 
 export interface Ran extends Outcome {
@@ -66,7 +66,7 @@ export async function runStorm({ storm, arm, store, folder, onProgress }: StormO
     const { instance } = fleet
     const sending = startSending({ storm, secret, instance, signal: stop.signal })
     const deploys = deploy(storm, fleet)
-    await untilQuiet(sending, queue, fleet, () => onProgress(countOf(refunds.all()), fleet?.kills ?? 0))
+    await untilQuiet(sending, queue, fleet, () => onProgress(() => countOf(refunds.all()), fleet?.kills ?? 0))
     await deploys
     const { kills } = fleet
     await fleet.close()
@@ -92,7 +92,7 @@ async function deploy({ deploys }: Storm, fleet: Fleet): Promise<void> {
 
 async function untilQuiet(sending: Sending, queue: Queue, fleet: Fleet, tell: () => void): Promise<void> {
   const startMs = performance.now()
-  for (let quiet = 0; quiet < QUIET_LOOKS; ) {
+  for (let quiet = 0; quiet < QUIET_LOOKS;) {
     if (fleet.problem) throw fleet.problem
     if (performance.now() - startMs > LONGEST_MS) throw stuck(queue)
     quiet = sending.done && queue.size === 0 ? quiet + 1 : 0
@@ -106,9 +106,12 @@ function countOf(lines: readonly { readonly key: string }[]): number {
 }
 
 function stuck(queue: Queue): IbidError {
-  return new IbidError(`the storm is not over after ${LONGEST_MS / 1_000} s: ${queue.size} messages are left`, {
-    code: 'DEMO_STUCK',
-    retriable: true,
-    action: 'run it again on a machine with less to do, or with fewer --refunds',
-  })
+  return new IbidError(
+    `the storm is not over after ${LONGEST_MS / 1_000} s: ${queue.size} messages are left`,
+    {
+      code: 'DEMO_STUCK',
+      retriable: true,
+      action: 'run it again on a machine with less to do, or with fewer --refunds',
+    },
+  )
 }

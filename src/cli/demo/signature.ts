@@ -30,7 +30,8 @@ function withoutLibrary(secret: string): Source<StripeEvent> {
   return {
     ...inner,
     async verify(arrived) {
-      const [, at = '', v1 = ''] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(arrived.headers.get(SIGNATURE_HEADER) ?? '') ?? []
+      const [, at = '', v1 = ''] =
+        /^t=(\d+),v1=([0-9a-f]+)$/.exec(arrived.headers.get(SIGNATURE_HEADER) ?? '') ?? []
       return await inner.verify({ ...arrived, headers: new Headers({ [time]: at, [signature]: v1 }) })
     },
   }
