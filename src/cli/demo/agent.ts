@@ -4,7 +4,7 @@
  * matter of layers; the agent's own code is the same.
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import { NotExecuted, OutcomeUnknown } from '../../core/errors.js'
+import { IbidError, OutcomeUnknown } from '../../core/errors.js'
 import { createBroker, type Observation } from '../../guards/broker/index.js'
 import { createRuns, type Link, type Run, type Runs, type StepOptions } from '../../guards/run/index.js'
 import type { Ibid } from '../../ibid.js'
@@ -107,9 +107,10 @@ function guardedTool(
 
 function dataOf(observation: Observation): Done {
   if (observation.ok) return observation.data as Done
-  const { code, message, retry_after_ms: retryAfterMs } = observation.error
+  const { code, message, retriable, retry_after_ms: retryAfterMs, action } = observation.error
   if (code === 'OUTCOME_UNKNOWN' || code === 'NEEDS_HUMAN') throw new OutcomeUnknown(message)
-  throw new NotExecuted(message, { code, retryAfterMs })
+  // Nothing is said about the refund: the next attempt asks the broker again, under the same key.
+  throw new IbidError(message, { code, retriable, retryAfterMs, action })
 }
 
 function words(): string {

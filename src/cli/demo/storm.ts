@@ -102,7 +102,7 @@ const CARDS: readonly Card[] = [
 const USUAL = 30
 const INSTANCES = 3
 const DEPLOYS = 2
-const ARRIVALS_MS = 1_200
+const ARRIVALS_MS = 2_000
 /** The share of charges that something happens to. */
 const UNLUCKY = 16 / USUAL
 
