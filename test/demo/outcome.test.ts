@@ -1,11 +1,11 @@
 /** How duplicates and losses are counted: from the files alone, each planted one is seen. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openBook } from '../../src/cli/demo/book.js'
 import { ALL, armsOf } from '../../src/cli/demo/layers.js'
 import { isClean, type Outcome, outcomeOf } from '../../src/cli/demo/outcome.js'
 import { outcomeTable, seedLine, totalLines } from '../../src/cli/demo/report.js'
 import { makeStorm } from '../../src/cli/demo/storm.js'
-import { ledger } from '../../src/testing/ledger.js'
 import { folder } from '../cli/command.js'
 
 const storm = makeStorm(3, 30)
@@ -18,9 +18,9 @@ function counted(
   dead: readonly string[] = [],
 ): Outcome {
   const home = folder()
-  const [refunds, mails] = [ledger(join(home, 'refunds')), ledger(join(home, 'mails'))]
-  for (const [at, charge] of refunded.entries()) refunds.append(charge, { at })
-  for (const [at, charge] of mailed.entries()) mails.append(charge, { at: 1_000 + at })
+  const [refunds, mails] = [openBook(join(home, 'refunds')), openBook(join(home, 'mails'))]
+  for (const [at, charge] of refunded.entries()) refunds.append({ charge, atMs: at })
+  for (const [at, charge] of mailed.entries()) mails.append({ charge, atMs: 1_000 + at })
   const firstSentMs = new Map(charges.map((charge) => [charge, 1_000]))
   return outcomeOf({ storm, arm: ALL, refunds, mails, dead: new Set(dead), firstSentMs, kills: 4 })
 }

@@ -5,7 +5,7 @@
  * kills the caller right before or right after the commit.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ledger } from '../../testing/ledger.js'
+import type { Book } from './book.js'
 import { type Asked, type Reply, type Service, startService } from './service.js'
 
 /** What is asked for; `reference` is the caller's own name for it. */
@@ -25,7 +25,7 @@ export interface Failures {
 export interface EffectApiOptions {
   /** `re` for refunds: how ids begin. */
   readonly prefix: string
-  readonly book: Ledger
+  readonly book: Book
   readonly failuresOf: (charge: string) => Failures
   /** The deploy: ends the process that is calling. */
   readonly kill: (pid: number) => void
@@ -33,6 +33,11 @@ export interface EffectApiOptions {
 
 /** The caller says which process it is, so that the deploy can hit it. */
 export const INSTANCE_HEADER = 'x-instance'
+/**
+ * Until when the caller waits. What comes to its turn later is not carried out: a caller who was told "not found" after
+ * that can believe it, however long the request had been on its way.
+ */
+export const DEADLINE_HEADER = 'x-deadline'
 /** A question is answered when everything that had arrived before it is dealt with. */
 const BEHIND_MS = 20
 
@@ -43,8 +48,10 @@ export async function startEffectApi(options: EffectApiOptions): Promise<Service
   const killed = new Set<string>()
   let made = 0
 
-  function post(wanted: Wanted, pid: number): Reply {
+  function post(wanted: Wanted, { headers }: Asked): Reply {
     const { charge, reference } = wanted
+    const pid = Number(headers[INSTANCE_HEADER])
+    if (Date.now() > Number(headers[DEADLINE_HEADER])) return { status: 408, body: {} }
     const failures = failuresOf(charge)
     const isHit = failures.kill !== undefined && !killed.has(charge)
     if (isHit) killed.add(charge)
@@ -53,7 +60,7 @@ export async function startEffectApi(options: EffectApiOptions): Promise<Service
       return 'hang-up'
     }
     const done = { id: `${prefix}_${++made}` }
-    book.append(charge, { ...wanted, ...done, at: Date.now() })
+    book.append({ ...wanted, ...done, instance: pid, atMs: Date.now() })
     if (!known.has(reference)) known.set(reference, done)
     if (isHit) {
       kill(pid)
@@ -74,7 +81,7 @@ export async function startEffectApi(options: EffectApiOptions): Promise<Service
     return done ? { status: 200, body: done } : { status: 404, body: {} }
   }
 
-  return await startService(({ method, query, body, headers }: Asked) =>
-    method === 'POST' ? post(body as Wanted, Number(headers[INSTANCE_HEADER])) : look(query),
+  return await startService((asked) =>
+    asked.method === 'POST' ? post(asked.body as Wanted, asked) : look(asked.query),
   )
 }

@@ -1,7 +1,7 @@
 /** Calls a downstream: one request, one time-out, and a question about what became of it. Decides nothing. */
 import { IbidError } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
-import { INSTANCE_HEADER, type Wanted } from './effect-api.js'
+import { DEADLINE_HEADER, INSTANCE_HEADER, type Wanted } from './effect-api.js'
 
 export interface Done {
   readonly id: string
@@ -13,7 +13,7 @@ export interface EffectClient {
   find(charge: string, reference: string): Promise<CheckResult<Done>>
 }
 
-export const REQUEST_TIMEOUT_MS = 600
+export const REQUEST_TIMEOUT_MS = 1_000
 /** A question may take longer: not to be answered would mean that a person has to look. */
 const QUESTION_TIMEOUT_MS = 5_000
 
@@ -23,7 +23,11 @@ export function effectClient(url: string): EffectClient {
       const late = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
       const answer = await fetch(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', [INSTANCE_HEADER]: String(process.pid) },
+        headers: {
+          'content-type': 'application/json',
+          [INSTANCE_HEADER]: String(process.pid),
+          [DEADLINE_HEADER]: String(Date.now() + REQUEST_TIMEOUT_MS),
+        },
         body: JSON.stringify(wanted),
         signal: signal ? AbortSignal.any([late, signal]) : late,
       })

@@ -1,12 +1,12 @@
 /** The bank's ledger API: makes a refund for every request, knows no idempotency keys, and can mostly be asked. */
-import type { Ledger } from '../../testing/ledger.js'
+import type { Book } from './book.js'
 import { startEffectApi } from './effect-api.js'
 import type { Service } from './service.js'
 import type { Storm } from './storm.js'
 
 export async function startLedgerApi(
   storm: Storm,
-  book: Ledger,
+  book: Book,
   kill: (pid: number) => void,
 ): Promise<Service> {
   const charges = new Map(storm.charges.map((charge) => [charge.charge, charge]))

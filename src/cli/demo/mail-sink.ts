@@ -1,14 +1,10 @@
 /** Where confirmation e-mails arrive: every one that is sent, however often. */
-import type { Ledger } from '../../testing/ledger.js'
+import type { Book } from './book.js'
 import { startEffectApi } from './effect-api.js'
 import type { Service } from './service.js'
 import type { Storm } from './storm.js'
 
-export async function startMailSink(
-  storm: Storm,
-  book: Ledger,
-  kill: (pid: number) => void,
-): Promise<Service> {
+export async function startMailSink(storm: Storm, book: Book, kill: (pid: number) => void): Promise<Service> {
   const charges = new Map(storm.charges.map((charge) => [charge.charge, charge]))
   return await startEffectApi({
     prefix: 'mail',

@@ -2,7 +2,7 @@
  * What a storm came to, counted from what the ledger API, the e-mail sink and the queue wrote down themselves. Nothing
  * here asks ibid: a guard that is wrong about its own work is found out.
  */
-import type { Ledger } from '../../testing/ledger.js'
+import type { Book } from './book.js'
 import type { Arm, Layer } from './layers.js'
 import { type Storm, type Trouble, TROUBLES } from './storm.js'
 
@@ -40,8 +40,8 @@ export interface Outcome {
 export interface Counted {
   readonly storm: Storm
   readonly arm: Arm
-  readonly refunds: Ledger
-  readonly mails: Ledger
+  readonly refunds: Book
+  readonly mails: Book
   /** Charges whose messages are dead letters. */
   readonly dead: ReadonlySet<string>
   readonly firstSentMs: ReadonlyMap<string, number>
@@ -49,8 +49,8 @@ export interface Counted {
 }
 
 export function outcomeOf({ storm, arm, refunds, mails, dead, firstSentMs, kills }: Counted): Outcome {
-  const refunded = linesByKey(refunds)
-  const mailed = linesByKey(mails)
+  const refunded = timesByCharge(refunds)
+  const mailed = timesByCharge(mails)
   const charges = storm.charges.map(({ charge, amountCents, troubles }) => ({
     charge,
     amountCents,
@@ -104,11 +104,10 @@ const isRefundedTwice = ({ refunds }: { readonly refunds: number }): boolean => 
 const isMailedTwice = ({ mails }: { readonly mails: number }): boolean => mails > 1
 
 /** The times of all effects of each charge. */
-function linesByKey(book: Ledger): ReadonlyMap<string, readonly number[]> {
-  const byKey = new Map<string, number[]>()
-  for (const { key, data } of book.all())
-    byKey.set(key, [...(byKey.get(key) ?? []), (data as { readonly at: number }).at])
-  return byKey
+function timesByCharge(book: Book): ReadonlyMap<string, readonly number[]> {
+  const times = new Map<string, number[]>()
+  for (const { charge, atMs } of book.all()) times.set(charge, [...(times.get(charge) ?? []), atMs])
+  return times
 }
 
 function at(sorted: readonly number[], share: number): number {

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IbidError } from '../../core/errors.js'
-import { ledger } from '../../testing/ledger.js'
+import { openBook } from './book.js'
 import { type Fleet, startFleet } from './fleet.js'
 import type { Arm } from './layers.js'
 import { startLedgerApi } from './ledger-api.js'
@@ -38,8 +38,8 @@ const LONGEST_MS = 120_000
 
 export async function runStorm({ storm, arm, store, folder, onProgress }: StormOptions): Promise<Ran> {
   await mkdir(folder, { recursive: true })
-  const refunds = ledger(join(folder, 'refunds.jsonl'))
-  const mails = ledger(join(folder, 'mails.jsonl'))
+  const refunds = openBook(join(folder, 'refunds.jsonl'))
+  const mails = openBook(join(folder, 'mails.jsonl'))
   const queueFolder = join(folder, 'queue')
   const queue = openQueue(queueFolder)
   const tenant = `harbor-${storm.seed}-${arm.name.replaceAll(' ', '-')}-${randomBytes(3).toString('hex')}`
@@ -101,8 +101,8 @@ async function untilQuiet(sending: Sending, queue: Queue, fleet: Fleet, tell: ()
   }
 }
 
-function countOf(lines: readonly { readonly key: string }[]): number {
-  return new Set(lines.map(({ key }) => key)).size
+function countOf(lines: readonly { readonly charge: string }[]): number {
+  return new Set(lines.map(({ charge }) => charge)).size
 }
 
 function stuck(queue: Queue): IbidError {
