@@ -4,8 +4,9 @@
  *
  *   node scripts/harbor.mjs [--seeds 100] [--from 1] [--stores sqlite,postgres,redis] [--jobs 2] [-- --without tool …]
  *
- * What stands behind -- goes to the demo: more columns, or fewer refunds. Ends with 1 if a storm with all layers had a
- * duplicate or a loss, or if one without guards had duplicates for no more than a third of its refunds.
+ * What stands behind -- goes to the demo: more columns, or fewer refunds. Storms without guards need no store, so they are
+ * run with the first one only. Ends with 1 if a storm with all layers had a duplicate or a loss, or if one
+ * without guards had duplicates for no more than a third of its refunds.
  */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -30,8 +31,11 @@ const { values: flags, positionals: more } = parseArgs({
   },
 })
 
-async function oneSeed(seed, server) {
-  const args = [main, 'demo', '--json', '--seed', String(seed), ...more]
+const names = flags.stores.split(',')
+
+async function oneSeed(seed, server, isFirst) {
+  const compared = isFirst ? [] : ['--guarded']
+  const args = [main, 'demo', '--json', '--seed', String(seed), ...compared, ...more]
   const store = server ? ['--store', server.url] : []
   const { stdout, stderr } = await run(process.execPath, [...args, ...store], { maxBuffer: 1e8 }).catch(
     (error) => error,
@@ -39,8 +43,8 @@ async function oneSeed(seed, server) {
   if (!stdout) throw new Error(`seed ${seed}: ${stderr}`)
   const { folder, ok, seeds } = JSON.parse(stdout)
   const { outcomes } = seeds[0]
-  const [open] = outcomes
-  const isBad = open.duplicateRefunds <= open.refunds / 3
+  const open = outcomes.find(({ arm }) => arm === 'no guards')
+  const isBad = open !== undefined && open.duplicateRefunds <= open.refunds / 3
   if (ok && !isBad) rmSync(folder, { recursive: true, force: true })
   const verdict = ok ? (isBad ? 'TOO CALM' : 'ok') : `NOT CLEAN, see ${folder}`
   return { seed, outcomes, ok: ok && !isBad, verdict }
@@ -56,7 +60,7 @@ async function onStore(name) {
   const results = []
   async function work() {
     for (let seed = todo.shift(); seed !== undefined; seed = todo.shift()) {
-      const result = await oneSeed(seed, server)
+      const result = await oneSeed(seed, server, name === names[0])
       results.push(result)
       console.log(`${name} seed ${seed}  ${result.verdict}  ${result.outcomes.map(brief).join(' · ')}`)
     }
@@ -81,7 +85,7 @@ function byTrouble(outcomes) {
     `${sum(arm, trouble, 'duplicateRefunds')} + ${sum(arm, trouble, 'duplicateMails')}`
   const lines = troubles.map(
     (trouble) =>
-      `| ${trouble} | ${sum(arms[0], trouble, 'charges')} | ${arms.map((arm) => cell(arm, trouble)).join(' | ')} |`,
+      `| ${trouble} | ${sum(arms.at(-1), trouble, 'charges')} | ${arms.map((arm) => cell(arm, trouble)).join(' | ')} |`,
   )
   return [
     `| | charges | ${arms.join(' | ')} |`,
@@ -92,7 +96,7 @@ function byTrouble(outcomes) {
 
 console.log('duplicate refunds + duplicate e-mails / lost / held\n')
 const results = []
-for (const name of flags.stores.split(',')) results.push(...(await onStore(name)))
+for (const name of names) results.push(...(await onStore(name)))
 
 const outcomes = results.flatMap((result) => result.outcomes)
 console.log(

@@ -28,6 +28,7 @@ interface Options {
   readonly refunds: number
   readonly without?: readonly Layer[]
   readonly only?: readonly Layer[]
+  readonly guarded?: true
   readonly store?: string
   readonly serve?: true
   readonly json?: true
@@ -52,6 +53,7 @@ export function demoCommand(): Command {
     .option('--refunds <count>', 'refunds in a storm', wholeNumber('--refunds', 10, 1_000), 30)
     .addOption(new Option('--without <layer...>', 'another column: all layers but this').choices(LAYERS))
     .addOption(new Option('--only <layer...>', 'another column: this layer alone').choices(LAYERS))
+    .option('--guarded', 'only the columns with all layers, and those that were asked for')
     .option('--store <url>', 'where receipts are kept (default: a new SQLite file)')
     .option('--serve', 'start the page on the same store first, and leave it running')
     .option('--json', 'print JSON')
@@ -100,7 +102,7 @@ async function prepare(url: string): Promise<void> {
 async function storms(options: Options, place: Place): Promise<void> {
   const { seeds, refunds, json } = options
   const first = options.seed ?? randomInt(1_000_000)
-  const arms = armsOf(options.without, options.only)
+  const arms = armsOf(options)
   const results: SeedResult[] = []
   if (!json) process.stdout.write(scrub(opening(options, first, place)))
   for (let seed = first; seed < first + seeds; seed++) {

@@ -10,18 +10,29 @@ export interface Arm {
 
 export const ALL: Arm = { name: 'all layers', layers: LAYERS }
 
+export interface Columns {
+  readonly without?: readonly Layer[]
+  readonly only?: readonly Layer[]
+  /** Leave out what is there for comparison. */
+  readonly guarded?: boolean
+}
+
+const COMPARED: readonly Arm[] = [
+  { name: 'no guards', layers: [] },
+  { name: 'ingress only', layers: ['ingress'] },
+]
+
 /** The three that every storm is run with, and one more for each layer that was asked about. */
-export function armsOf(without: readonly Layer[] = [], only: readonly Layer[] = []): readonly Arm[] {
+export function armsOf({ without = [], only = [], guarded = false }: Columns = {}): readonly Arm[] {
   return [
-    { name: 'no guards', layers: [] },
-    { name: 'ingress only', layers: ['ingress'] },
+    ...(guarded ? [] : COMPARED),
     ALL,
     ...[...new Set(without)].map((layer) => ({
       name: `without ${layer}`,
       layers: LAYERS.filter((other) => other !== layer),
     })),
     ...[...new Set(only)]
-      .filter((layer) => layer !== 'ingress')
+      .filter((layer) => layer !== 'ingress' || guarded)
       .map((layer) => ({ name: `${layer} only`, layers: [layer] })),
   ]
 }
