@@ -44,7 +44,7 @@ async function oneSeed(seed, server, isFirst) {
   const { folder, ok, seeds } = JSON.parse(stdout)
   const { outcomes } = seeds[0]
   const open = outcomes.find(({ arm }) => arm === 'no guards')
-  const isBad = open !== undefined && open.duplicateRefunds <= open.refunds / 3
+  const isBad = open !== undefined && !more.includes('--trouble') && open.duplicateRefunds <= open.refunds / 3
   if (ok && !isBad) rmSync(folder, { recursive: true, force: true })
   const verdict = ok ? (isBad ? 'TOO CALM' : 'ok') : `NOT CLEAN, see ${folder}`
   return { seed, outcomes, ok: ok && !isBad, verdict }

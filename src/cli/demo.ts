@@ -14,7 +14,7 @@ import { isClean } from './demo/outcome.js'
 import { openPage, type Page } from './demo/page.js'
 import { outcomeTable, type SeedResult, seedLine, totalLines } from './demo/report.js'
 import { type Ran, runStorm } from './demo/run-storm.js'
-import { makeStorm } from './demo/storm.js'
+import { makeStorm, type Trouble, TROUBLES } from './demo/storm.js'
 import { EXIT } from './exit-codes.js'
 import { asked } from './pages.js'
 import { print } from './print.js'
@@ -29,6 +29,7 @@ interface Options {
   readonly without?: readonly Layer[]
   readonly only?: readonly Layer[]
   readonly guarded?: true
+  readonly trouble?: readonly Trouble[]
   readonly store?: string
   readonly serve?: true
   readonly json?: true
@@ -53,6 +54,7 @@ export function demoCommand(): Command {
     .option('--refunds <count>', 'refunds in a storm', wholeNumber('--refunds', 10, 1_000), 30)
     .addOption(new Option('--without <layer...>', 'another column: all layers but this').choices(LAYERS))
     .addOption(new Option('--only <layer...>', 'another column: this layer alone').choices(LAYERS))
+    .addOption(new Option('--trouble <kind...>', 'nothing but this goes wrong').choices(TROUBLES))
     .option('--guarded', 'only the columns with all layers, and those that were asked for')
     .option('--store <url>', 'where receipts are kept (default: a new SQLite file)')
     .option('--serve', 'start the page on the same store first, and leave it running')
@@ -122,10 +124,10 @@ async function storms(options: Options, place: Place): Promise<void> {
 async function oneSeed(
   seed: number,
   arms: readonly Arm[],
-  { refunds, json }: Options,
+  { refunds, json, trouble }: Options,
   { folder, store }: Place,
 ): Promise<readonly Ran[]> {
-  const storm = makeStorm(seed, refunds)
+  const storm = makeStorm(seed, refunds, trouble)
   const outcomes: Ran[] = []
   const progress = startProgress(json === true)
   try {

@@ -36,6 +36,16 @@ describe('a storm', () => {
   })
 })
 
+test('with one kind of trouble there is nothing else', () => {
+  for (const trouble of TROUBLES) {
+    const { charges, deploys } = makeStorm(1, 30, [trouble])
+    const hit = charges.filter(({ troubles }) => troubles.length > 0)
+    expect(hit.length, trouble).toBeGreaterThan(3)
+    expect(new Set(hit.flatMap(({ troubles }) => troubles))).toEqual(new Set([trouble]))
+    expect([deploys, charges.filter(({ hasLookup }) => !hasLookup)]).toEqual([[], []])
+  }
+})
+
 test('a column for each set of layers: three, and one for each that was asked about', () => {
   expect(armsOf().map(({ name }) => name)).toEqual(['no guards', 'ingress only', 'all layers'])
   expect(armsOf({ without: ['step', 'step'], only: ['run', 'ingress'] }).slice(3)).toEqual([
