@@ -94,6 +94,8 @@ function byTrouble(outcomes) {
   ].join('\n')
 }
 
+const percent = (part) => `${(part * 100).toFixed(1)} %`
+
 console.log('duplicate refunds + duplicate e-mails / lost / held\n')
 const results = []
 for (const name of names) results.push(...(await onStore(name)))
@@ -107,7 +109,6 @@ for (const arm of new Set(outcomes.map((outcome) => outcome.arm))) {
   const sum = (field) => all.reduce((total, outcome) => total + outcome[field], 0)
   const [refunds, twice] = [sum('refunds'), sum('duplicateRefunds')]
   const least = Math.min(...all.map((outcome) => outcome.duplicateRefunds / outcome.refunds))
-  const percent = (part) => `${(part * 100).toFixed(1)} %`
   console.log(
     `${arm}: ${all.length} storms, ${twice} of ${refunds} refunds twice (${percent(twice / refunds)}, at least ${percent(least)}), ` +
       `${sum('duplicateMails')} e-mails twice, ${sum('lostRefunds')} refunds and ${sum('lostMails')} e-mails lost, ` +

@@ -72,11 +72,11 @@ describe('counting', () => {
   })
 })
 
+const ran = () => ({ ...counted([...charges, first], charges), tenant: 'harbor-3' })
+
 describe('shown to people', () => {
   beforeEach(() => void vi.stubEnv('NO_COLOR', '1'))
   afterEach(() => void vi.unstubAllEnvs())
-  const ran = () => ({ ...counted([...charges, first], charges), tenant: 'harbor-3' })
-
   test('a column for each set of layers', () => {
     expect(outcomeTable([ran()])).toMatch(/^ +ALL LAYERS\nduplicate refunds +1 \(3 %\)\n/)
   })

@@ -43,11 +43,12 @@ const SCHEMA: StandardSchema<RefundArguments> = {
     version: 1,
     vendor: 'harbor',
     validate(value) {
-      const { charge, amountCents, reason } = (value ?? {}) as Partial<RefundArguments>
+      const { charge, amountCents, reason = '' } = (value ?? {}) as Record<keyof RefundArguments, unknown>
       if (typeof charge !== 'string') return { issues: [{ message: 'is not a text', path: ['charge'] }] }
+      if (typeof reason !== 'string') return { issues: [{ message: 'is not a text', path: ['reason'] }] }
       if (!Number.isSafeInteger(amountCents) || Number(amountCents) < 1)
         return { issues: [{ message: 'is not a number of cents', path: ['amountCents'] }] }
-      return { value: { charge, amountCents: Number(amountCents), reason: String(reason ?? '') } }
+      return { value: { charge, amountCents: Number(amountCents), reason } }
     },
   },
 }
