@@ -34,8 +34,11 @@ export function guardedConsumer(ibid: Ibid, queue: Queue, agent: Agent): Consume
   })
 }
 
-export function openConsumer(agent: Agent): Consumer<Message, void> {
-  return async ({ order, headers }) => {
+/** It keeps its messages while it works on them, as a careful consumer does: only the dead lose theirs. */
+export function openConsumer(queue: Queue, agent: Agent): Consumer<Message, void> {
+  return async (message) => {
+    const { order, headers } = message
+    const keeping = setInterval(() => queue.postpone(message, LEASE_MS), LEASE_MS / 3)
     try {
       await agent.handle(order, decodeChain(headers[CHAIN_HEADER]))
       return { kind: 'ack', value: undefined, replayed: false, reason: 'done', receipt: undefined }
@@ -43,6 +46,8 @@ export function openConsumer(agent: Agent): Consumer<Message, void> {
       const reason = String(error)
       if (error instanceof OutcomeUnknown) return { kind: 'dead', code: error.code, reason, error }
       return { kind: 'retry', delayMs: AGAIN_MS, code: 'HANDLER_FAILED', reason, error }
+    } finally {
+      clearInterval(keeping)
     }
   }
 }

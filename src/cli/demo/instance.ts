@@ -46,7 +46,7 @@ async function open(settings: InstanceSettings): Promise<string> {
   const source = signedSource(secret)
   const isOn = (layer: Layer): boolean => layers.includes(layer)
   const ingress = ibid && isOn('ingress') ? guardedIngress(ibid, queue, source) : openIngress(queue, source)
-  const consumer = ibid && isOn('queue') ? guardedConsumer(ibid, queue, agent) : openConsumer(agent)
+  const consumer = ibid && isOn('queue') ? guardedConsumer(ibid, queue, agent) : openConsumer(queue, agent)
   const server = createServer(nodeHandler(ingress))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
