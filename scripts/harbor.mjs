@@ -2,10 +2,10 @@
  * `npm run demo:seeds`: `ibid demo` for many seeds on real servers, and what they came to together. Without flags three
  * seeds on SQLite, one on Postgres and one on Redis.
  *
- *   node scripts/harbor.mjs [--seeds 100] [--from 1] [--stores sqlite,postgres,redis] [--jobs 2] [-- --without tool …]
+ *   node scripts/harbor.mjs [--seeds 100] [--from 1] [--stores sqlite,postgres,redis] [--jobs 2] [-- --only tool …]
  *
- * What stands behind -- goes to the demo: more columns, or fewer refunds. Storms without guards need no store, so they are
- * run with the first one only. Ends with 1 if a storm with all layers had a duplicate or a loss, or if one
+ * What stands behind -- goes to the demo: more columns, or fewer refunds. Storms without guards need no store, so they
+ * are run with the first one only. Ends with 1 if a storm with all layers had a duplicate or a loss, or if one
  * without guards had duplicates for no more than a third of its refunds.
  */
 import { execFile } from 'node:child_process'
@@ -109,11 +109,15 @@ for (const arm of new Set(outcomes.map((outcome) => outcome.arm))) {
   const sum = (field) => all.reduce((total, outcome) => total + outcome[field], 0)
   const [refunds, twice] = [sum('refunds'), sum('duplicateRefunds')]
   const least = Math.min(...all.map((outcome) => outcome.duplicateRefunds / outcome.refunds))
-  console.log(
-    `${arm}: ${all.length} storms, ${twice} of ${refunds} refunds twice (${percent(twice / refunds)}, at least ${percent(least)}), ` +
-      `${sum('duplicateMails')} e-mails twice, ${sum('lostRefunds')} refunds and ${sum('lostMails')} e-mails lost, ` +
-      `${sum('held')} held, ${sum('kills')} instances killed`,
-  )
+  const parts = [
+    `${arm}: ${all.length} storms`,
+    `${twice} of ${refunds} refunds twice (${percent(twice / refunds)}, at least ${percent(least)})`,
+    `${sum('duplicateMails')} e-mails twice`,
+    `${sum('lostRefunds')} refunds and ${sum('lostMails')} e-mails lost`,
+    `${sum('held')} held`,
+    `${sum('kills')} instances killed`,
+  ]
+  console.log(parts.join(', '))
 }
 const bad = results.filter(({ ok }) => !ok)
 console.log(`${results.length - bad.length} of ${results.length} seeds as they must be`)

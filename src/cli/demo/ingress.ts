@@ -1,7 +1,7 @@
 /**
  * Where refunds come in: the webhook and the button of the support page, both handed to the queue. A 2xx is given when
- * the message is in the queue, and not before. With the layer, an event id and a form's key are handed over once; without it, a
- * signature is still checked, and every request becomes a message.
+ * the message is in the queue, and not before. With the layer, an event id and a form's key are handed over once;
+ * without it, a signature is still checked, and every request becomes a message.
  */
 import type { Ibid } from '../../ibid.js'
 import { idempotent } from '../../guards/http/index.js'
