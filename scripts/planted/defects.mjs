@@ -2,6 +2,7 @@
 import { broker } from './broker.mjs'
 import { cli } from './cli.mjs'
 import { core } from './core.mjs'
+import { demo } from './demo.mjs'
 import { engine } from './engine.mjs'
 import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
@@ -21,6 +22,7 @@ export const defects = [
   ...queue,
   ...run,
   ...cli,
+  ...demo,
 ]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { archiveCommand } from './archive.js'
 import { benchCommand } from './bench.js'
 import { completionCommand } from './completion.js'
+import { demoCommand } from './demo.js'
 import { doctorCommand } from './doctor.js'
 import { fail } from './fail.js'
 import { heldCommand } from './held.js'
@@ -43,6 +44,7 @@ const commands = [
   doctorCommand(),
   scanCommand(),
   benchCommand(),
+  demoCommand(),
   mcpCommand(),
   completionCommand(program),
 ]
