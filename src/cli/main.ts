@@ -7,6 +7,7 @@ import { benchCommand } from './bench.js'
 import { completionCommand } from './completion.js'
 import { doctorCommand } from './doctor.js'
 import { fail } from './fail.js'
+import { hammerCommand } from './hammer.js'
 import { heldCommand } from './held.js'
 import { inspectCommand } from './inspect.js'
 import { keysCommand } from './keys.js'
@@ -42,11 +43,12 @@ const commands = [
   planCommand(),
   doctorCommand(),
   scanCommand(),
+  hammerCommand(),
   benchCommand(),
   mcpCommand(),
   completionCommand(program),
 ]
-for (const command of commands) program.addCommand(command.copyInheritedSettings(program))
+for (const command of commands) program.addCommand(inheriting(command, program))
 
 // A reader that has seen enough, such as head, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -58,6 +60,12 @@ try {
   await program.parseAsync()
 } catch (error) {
   fail(error, asJson)
+}
+
+/** Commands of commands, too, tell a wrong flag in the same way. */
+function inheriting(command: Command, parent: Command): Command {
+  for (const inner of command.commands) inheriting(inner, parent)
+  return command.copyInheritedSettings(parent)
 }
 
 /** What stands behind -- belongs to another program. */
