@@ -1,0 +1,15 @@
+/** express-idempotency: the middleware on the route, `isHit` at the top of the handler; storage in memory, its default. */
+import { peer } from '../../../examples/hammer/peers.mjs'
+import { overHttp } from './over-http.mjs'
+
+const { idempotency, getSharedIdempotencyService } = peer('express-idempotency')
+
+export async function open() {
+  return await overHttp((app, handle) => {
+    app.post('*', idempotency())
+    app.post('*', async (request, response) => {
+      if (getSharedIdempotencyService().isHit(request)) return
+      response.status(201).json(await handle(request))
+    })
+  })
+}
