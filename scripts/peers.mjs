@@ -34,7 +34,7 @@ const PEERS = [
     name: `ibid ${version('package.json').version}`,
     store: 'Redis',
     file: 'ibid',
-    url: ({ redis }, folder) => `${redis.url}?prefix=${folder.slice(-6)}`,
+    url: ({ redis }) => redis.url,
   },
   {
     name: `@aws-lambda-powertools/idempotency ${peerVersion('@aws-lambda-powertools/idempotency')}`,

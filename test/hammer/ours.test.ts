@@ -1,0 +1,44 @@
+/** The hammer against ibid itself: over HTTP, as an MCP server, as a function, all on SQLite, all killed in the middle. */
+import { expect, test } from 'vitest'
+import { PROPERTIES } from '../../src/testing/black-box/properties.js'
+import type { CheckReport } from '../../src/testing/index.js'
+import { folder, ibid } from '../cli/command.js'
+import { example, hammerFunction, hammerSite, REFUND, startSite, verdictsOf } from './site.js'
+
+const ALL = PROPERTIES.map(({ id }) => id)
+const held = (ids: readonly string[]): object => Object.fromEntries(ids.map((id) => [id, 'held']))
+
+test.each(['ibid-hono', 'ibid-express'])('[R5][R40][R62] %s holds every property', async (name) => {
+  const site = await startSite(name)
+  const callers = ['--header', 'x-tenant=acme', '--other-header', 'x-tenant=umbrella']
+  const ran = await hammerSite(site, ...callers, '--restart', site.restart)
+  expect(verdictsOf(ran)).toEqual(held(ALL))
+  expect(ran.code).toBe(0)
+  const { verdicts } = ran.json<CheckReport>()
+  const notes = Object.fromEntries(verdicts.map((each) => [each.property, 'note' in each ? each.note : '']))
+  expect(notes['replay-fidelity']).toContain('idempotency-replayed: true')
+  expect(notes['restart-in-the-middle']).toBe('the retry got 409')
+  expect(notes['other-caller']).toBe('it is a key of its own')
+})
+
+/** They have no headers: nobody can claim a replay, and the tenant is in the program. */
+const WITHOUT_HEADERS = ALL.filter((id) => id !== 'claimed-replay' && id !== 'other-caller')
+
+test('[R62] a guarded MCP server holds every property', async () => {
+  const home = folder()
+  const { plain, failing, slow } = REFUND
+  const ran = await ibid([
+    ...['hammer', 'mcp', '--tool', 'issue_refund', '--settle', '40', '--json'],
+    ...['--arguments', plain, '--failing-arguments', failing, '--slow-arguments', slow],
+    ...['--probe', `wc -l < "${home}/refunds.log" 2>/dev/null || echo 0`],
+    ...['--', process.execPath, example('ibid-mcp'), home],
+  ])
+  expect(verdictsOf(ran)).toMatchObject(held(WITHOUT_HEADERS))
+  expect(ran.code).toBe(0)
+})
+
+test('[R62] a function around ibid.once holds every property', async () => {
+  const ran = await hammerFunction('ibid-function', { REFUNDS: folder() })
+  expect(verdictsOf(ran)).toMatchObject(held(WITHOUT_HEADERS))
+  expect(ran.code).toBe(0)
+})
