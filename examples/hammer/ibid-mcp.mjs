@@ -20,7 +20,7 @@ function makeServer() {
   return server
 }
 
-const contracts = [{ name: 'issue_refund', effect: 'write-non-idempotent', lease: '2s' }]
+const contracts = [{ name: 'issue_refund', effect: 'write-non-idempotent', timeout: '5s', lease: '6s' }]
 const options = { ibid, tenant: 'acme', server: 'payments', contracts }
 serveStdio(makeServer, { transport: guardTransport(new StdioServerTransport(), options) })
 process.stdin.on('end', () => process.exit())

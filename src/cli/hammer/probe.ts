@@ -1,12 +1,14 @@
 /** Where effects are counted: an address that answers with the number, a command that prints it, a function that gives it. */
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { IbidError, invalidIntent } from '../../core/errors.js'
-import type { CheckOptions } from '../../testing/index.js'
+import { IbidError } from '../../core/errors.js'
+import { functionTarget } from '../../testing/index.js'
 import { exportGiven, urlGiven } from './given.js'
 import { runCommand } from './shell.js'
 
-type Probe = NonNullable<CheckOptions['probe']>
+export interface Probe {
+  readonly count: () => Promise<number>
+  readonly close: () => Promise<void>
+}
 
 const ANSWER_MS = 10_000
 
@@ -14,23 +16,35 @@ export async function probeOf(given: string | undefined): Promise<Probe | undefi
   if (given === undefined) return undefined
   if (/^https?:/.test(given)) return fromUrl(urlGiven('--probe', given))
   if (/\.[cm]?js(#[\w$]+)?$/.test(given) && !/\s/.test(given)) return await fromExport(given)
-  return async () => numberIn(await runCommand('--probe', given, true))
+  return { count: async () => numberIn(await runCommand('--probe', given, true)), close: nothing }
 }
 
 function fromUrl(url: URL): Probe {
-  return async () => {
+  async function count(): Promise<number> {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
     const text = await response.text()
     if (response.status === 200) return numberIn(text)
     throw badProbe(`it answered with ${response.status}`)
   }
+  return { count, close: nothing }
 }
 
+/** In a process of its own: a module that opens connections would keep this one from ending. */
 async function fromExport(given: string): Promise<Probe> {
   const { file, name } = exportGiven('--probe', given)
-  const exported = (await import(pathToFileURL(resolve(file)).href)) as Record<string, unknown>
-  if (typeof exported[name] === 'function') return exported[name] as Probe
-  throw invalidIntent(`--probe: ${file} exports no function ${name}`, 'export one that gives a number')
+  const target = await functionTarget({ module: resolve(file), name, answerMs: ANSWER_MS })
+  return {
+    async count() {
+      const { kind, said, body } = await target.call({ key: undefined, payload: undefined })
+      if (kind === 'done') return numberIn(body)
+      throw badProbe(`it ${said} ${body}`)
+    },
+    close: async () => await target.close(),
+  }
+}
+
+async function nothing(): Promise<void> {
+  // There is nothing to close.
 }
 
 function numberIn(text: string): number {

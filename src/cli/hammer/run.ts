@@ -28,12 +28,13 @@ export async function run(flags: CommonFlags, job: Job): Promise<void> {
   if (flags.dryRun) return print(json, { json: { plan }, text: () => planText(plan) })
   if (!json) process.stderr.write(`${planText(plan)}\n`)
   const probe = await probeOf(flags.probe)
-  const target = await job.open()
   const progress = startProgress(json === true)
+  let target: Target | undefined
   try {
+    target = await job.open()
     const report = await checkIdempotency(target, {
       ...options,
-      probe,
+      probe: probe?.count,
       onProperty: ({ id }) => progress.say(() => `${id}…`),
     })
     progress.end()
@@ -42,6 +43,6 @@ export async function run(flags: CommonFlags, job: Job): Promise<void> {
     print(json, { json: { ...report, plan }, text: () => reportText(report) })
   } finally {
     progress.end()
-    await target.close()
+    await Promise.all([target?.close(), probe?.close()])
   }
 }

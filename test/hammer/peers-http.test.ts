@@ -1,0 +1,94 @@
+/**
+ * The hammer against published middleware, each used as its documentation says (examples/hammer): the faults that each
+ * really has are found, and what it does well is said to hold.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ensurePeers } from '../../bench/peers/install.mjs'
+import { type RedisServer, startRedis } from '../../scripts/servers/redis.mjs'
+import { hammerSite, startSite, verdictsOf } from './site.js'
+
+const CALLERS = ['--header', 'x-tenant=acme', '--other-header', 'x-tenant=umbrella']
+const REPLAY_TO_ANOTHER = 'violated: another caller got the first caller’s answer'
+const NO_RESTART = 'not tested: no way to restart it: give --restart'
+
+let redis: RedisServer
+
+beforeAll(async () => {
+  ensurePeers(() => undefined)
+  redis = await startRedis()
+}, 180_000)
+
+afterAll(async () => {
+  await redis.stop()
+})
+
+/** It is restarted nowhere: its memory is not meant to outlive a process, and says so. Its keys are optional by design. */
+test('[R62] finds in express-idempotency 1.0.6: spoofed hits, a second effect after a failure, cross-tenant replay', async () => {
+  const site = await startSite('express-idempotency')
+  const ran = await hammerSite(site, ...CALLERS, '--key-optional', '--answer', '5s')
+  expect(verdictsOf(ran)).toEqual({
+    'same-key-twice': 'held',
+    'many-at-once': 'held',
+    'other-payload-after': 'held',
+    'other-payload-during': 'held',
+    'key-missing': 'held',
+    'long-key': 'held',
+    'odd-key': 'held',
+    'cut-off': 'held',
+    'retry-after-failure': 'violated: 2 effects for 1 key',
+    'replay-fidelity': 'held',
+    'claimed-replay': 'violated: 0 effects for 1 key; it got no answer in 5000 ms',
+    'other-caller': REPLAY_TO_ANOTHER,
+    'restart-between': NO_RESTART,
+    'restart-in-the-middle': NO_RESTART,
+  })
+  expect(ran.code).toBe(3)
+})
+
+test('[R62] finds in @node-idempotency/core 1.0.11: a crash that is never recovered, cross-tenant replay', async () => {
+  const site = await startSite('node-idempotency', redis.url)
+  const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart, '--patience', '6s')
+  expect(verdictsOf(ran)).toEqual({
+    'same-key-twice': 'held',
+    'many-at-once': 'held',
+    'other-payload-after': 'held',
+    'other-payload-during': 'held',
+    'key-missing': 'held',
+    'long-key': 'held',
+    'odd-key': 'held',
+    'cut-off': 'held',
+    'retry-after-failure': 'held',
+    'replay-fidelity': 'held',
+    'claimed-replay': 'held',
+    'other-caller': REPLAY_TO_ANOTHER,
+    'restart-between': 'held',
+    'restart-in-the-middle': 'violated: still told to come back (409) after 6 s',
+  })
+  expect(ran.code).toBe(3)
+})
+
+test('[R62] finds in idempotency-backend 1.0.4: no claim before the work, no look at the payload, replays that differ', async () => {
+  const site = await startSite('idempotency-backend')
+  const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart)
+  expect(verdictsOf(ran)).toEqual({
+    'same-key-twice': 'held',
+    'many-at-once': 'violated: 20 effects for 1 key; the callers got 20 different answers',
+    'other-payload-after': 'violated: the other payload got 200',
+    'other-payload-during':
+      'violated: 8 effects for 4 keys; both payloads were accepted under one key, in 4 of 4 rounds',
+    'key-missing':
+      'violated: another payload without a key was answered without an effect: it was taken for the first',
+    'long-key': 'held',
+    'odd-key': 'held',
+    'cut-off': 'violated: 2 effects for 1 key',
+    'retry-after-failure': 'violated: 2 effects for 1 key',
+    'replay-fidelity': expect.stringMatching(
+      /^violated: 201 became 200; the body became \{"cached":true,"data":\{"refund":\d+,"amount":100\}\}$/,
+    ) as string,
+    'claimed-replay': 'held',
+    'other-caller': REPLAY_TO_ANOTHER,
+    'restart-between': 'held',
+    'restart-in-the-middle': 'violated: 2 effects for 1 key: it was done again after the restart',
+  })
+  expect(ran.code).toBe(3)
+})
