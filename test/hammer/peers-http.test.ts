@@ -25,7 +25,7 @@ afterAll(async () => {
 /** It is restarted nowhere: its memory is not meant to outlive a process, and says so. Its keys are optional by design. */
 test('[R62] finds in express-idempotency 1.0.6: spoofed hits, a second effect after a failure, cross-tenant replay', async () => {
   const site = await startSite('express-idempotency')
-  const ran = await hammerSite(site, ...CALLERS, '--key-optional', '--answer', '5s')
+  const ran = await hammerSite(site, ...CALLERS, '--key-optional', '--answer', '3s')
   expect(verdictsOf(ran)).toEqual({
     'same-key-twice': 'held',
     'many-at-once': 'held',
@@ -37,7 +37,7 @@ test('[R62] finds in express-idempotency 1.0.6: spoofed hits, a second effect af
     'cut-off': 'held',
     'retry-after-failure': 'violated: 2 effects for 1 key',
     'replay-fidelity': 'held',
-    'claimed-replay': 'violated: 0 effects for 1 key; it got no answer in 5000 ms',
+    'claimed-replay': 'violated: 0 effects for 1 key; it got no answer in 3000 ms',
     'other-caller': REPLAY_TO_ANOTHER,
     'restart-between': NO_RESTART,
     'restart-in-the-middle': NO_RESTART,
@@ -47,7 +47,7 @@ test('[R62] finds in express-idempotency 1.0.6: spoofed hits, a second effect af
 
 test('[R62] finds in @node-idempotency/core 1.0.11: a crash that is never recovered, cross-tenant replay', async () => {
   const site = await startSite('node-idempotency', redis.url)
-  const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart, '--patience', '6s')
+  const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart, '--patience', '4s')
   expect(verdictsOf(ran)).toEqual({
     'same-key-twice': 'held',
     'many-at-once': 'held',
@@ -62,7 +62,7 @@ test('[R62] finds in @node-idempotency/core 1.0.11: a crash that is never recove
     'claimed-replay': 'held',
     'other-caller': REPLAY_TO_ANOTHER,
     'restart-between': 'held',
-    'restart-in-the-middle': 'violated: still told to come back (409) after 6 s',
+    'restart-in-the-middle': 'violated: still told to come back (409) after 4 s',
   })
   expect(ran.code).toBe(3)
 })
@@ -72,10 +72,13 @@ test('[R62] finds in idempotency-backend 1.0.4: no claim before the work, no loo
   const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart)
   expect(verdictsOf(ran)).toEqual({
     'same-key-twice': 'held',
-    'many-at-once': 'violated: 20 effects for 1 key; the callers got 20 different answers',
+    'many-at-once': expect.stringMatching(
+      /^violated: \d+ effects for 1 key; the callers got \d+ different/,
+    ) as string,
     'other-payload-after': 'violated: the other payload got 200',
-    'other-payload-during':
-      'violated: 8 effects for 4 keys; both payloads were accepted under one key, in 4 of 4 rounds',
+    'other-payload-during': expect.stringMatching(
+      /^violated: \d effects for 4 keys; both payloads/,
+    ) as string,
     'key-missing':
       'violated: another payload without a key was answered without an effect: it was taken for the first',
     'long-key': 'held',
