@@ -69,7 +69,7 @@ const PEERS = [
   },
 ]
 
-export async function runPeers(say) {
+async function runPeers(say) {
   ensurePeers(say)
   const [redis, dynamodb] = await Promise.all([startRedis(), startDynamodb()])
   const rows = []
@@ -101,7 +101,10 @@ export async function runPeers(say) {
   return rows
 }
 
-export function tableOf(rows) {
+const line = (cells) => `| ${cells.join(' | ')} |`
+const shown = ({ good, text }) => (good === undefined ? text : `${good ? '✓' : '✗'} ${text}`)
+
+function tableOf(rows) {
   const names = Object.keys(SCENARIOS)
   const head = [
     'package',
@@ -112,9 +115,7 @@ export function tableOf(rows) {
     'collision: tenants',
     'collision: operations',
   ]
-  const cell = ({ good, text }) => (good === undefined ? text : `${good ? '✓' : '✗'} ${text}`)
-  const body = rows.map(({ name, store, cells }) => [name, store, ...names.map((each) => cell(cells[each]))])
-  const line = (cells) => `| ${cells.join(' | ')} |`
+  const body = rows.map(({ name, store, cells }) => [name, store, ...names.map((each) => shown(cells[each]))])
   return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n')
 }
 
@@ -138,4 +139,4 @@ async function main() {
     process.exitCode = 1
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) await main()
+await main()

@@ -15,7 +15,9 @@ const app = express()
 app.use(express.json())
 app.get('/effects', (_request, response) => response.send(String(refunds.count())))
 app.post('*', idempotency())
-app.post('/refunds', async (request, response) => {
+app.post('/refunds', refund)
+
+async function refund(request, response) {
   const service = getSharedIdempotencyService()
   if (service.isHit(request)) return
   try {
@@ -24,5 +26,6 @@ app.post('/refunds', async (request, response) => {
     await service.reportError(request)
     response.status(502).json({ error: error.message })
   }
-})
+}
+
 app.listen(Number(port), '127.0.0.1')

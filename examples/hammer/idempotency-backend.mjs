@@ -16,7 +16,9 @@ const app = express()
 app.use(express.json())
 app.get('/effects', (_request, response) => response.send(String(refunds.count())))
 app.use(IdempotencyExpress)
-app.post('/refunds', async (request, response) => {
+app.post('/refunds', refund)
+
+async function refund(request, response) {
   try {
     const made = await refunds.make(request.body)
     await request.idempotencySession.SaveResponse(made)
@@ -24,5 +26,6 @@ app.post('/refunds', async (request, response) => {
   } catch (error) {
     response.status(502).json({ error: error.message })
   }
-})
+}
+
 app.listen(Number(port), '127.0.0.1')

@@ -21,7 +21,9 @@ const STATUS = { REQUEST_IN_PROGRESS: 409, IDEMPOTENCY_FINGERPRINT_MISSMATCH: 42
 const app = express()
 app.use(express.json())
 app.get('/effects', (_request, response) => response.send(String(refunds.count())))
-app.post('/refunds', async (request, response) => {
+app.post('/refunds', refund)
+
+async function refund(request, response) {
   const { method, headers, body, path } = request
   const asked = { method, headers, body, path }
   try {
@@ -40,5 +42,6 @@ app.post('/refunds', async (request, response) => {
     await idempotency.onResponse(asked, { error: failure, additional: { status: 502 } })
     response.status(502).json(failure)
   }
-})
+}
+
 app.listen(Number(port), '127.0.0.1')

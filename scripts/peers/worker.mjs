@@ -15,7 +15,7 @@ async function effect() {
   appendFileSync(`${folder}/effects.log`, '.')
   const number = readFileSync(`${folder}/effects.log`, 'utf8').length
   console.log('effect')
-  while (isHeld && !existsSync(`${folder}/go`)) await sleep(10)
+  if (isHeld) while (!existsSync(`${folder}/go`)) await sleep(10)
   return { refund: number }
 }
 

@@ -27,12 +27,11 @@ const WITHOUT_HEADERS = ALL.filter((id) => id !== 'claimed-replay' && id !== 'ot
 test('[R62] a guarded MCP server holds every property', async () => {
   const home = folder()
   const { plain, failing, slow } = REFUND
-  const ran = await ibid([
-    ...['hammer', 'mcp', '--tool', 'issue_refund', '--settle', '40', '--json'],
-    ...['--arguments', plain, '--failing-arguments', failing, '--slow-arguments', slow],
-    ...['--probe', `wc -l < "${home}/refunds.log" 2>/dev/null || echo 0`],
-    ...['--', process.execPath, example('ibid-mcp'), home],
-  ])
+  const payloads = ['--arguments', plain, '--failing-arguments', failing, '--slow-arguments', slow]
+  const probe = ['--probe', `wc -l < "${home}/refunds.log" 2>/dev/null || echo 0`, '--settle', '25']
+  const server = ['--', process.execPath, example('ibid-mcp'), home]
+  const tool = ['hammer', 'mcp', '--tool', 'issue_refund', '--json']
+  const ran = await ibid([...tool, ...payloads, ...probe, ...server])
   expect(verdictsOf(ran)).toMatchObject(held(WITHOUT_HEADERS))
   expect(ran.code).toBe(0)
 })

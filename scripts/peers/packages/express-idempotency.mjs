@@ -7,9 +7,10 @@ const { idempotency, getSharedIdempotencyService } = peer('express-idempotency')
 export async function open() {
   return await overHttp((app, handle) => {
     app.post('*', idempotency())
-    app.post('*', async (request, response) => {
+    async function refund(request, response) {
       if (getSharedIdempotencyService().isHit(request)) return
       response.status(201).json(await handle(request))
-    })
+    }
+    app.post('*', refund)
   })
 }

@@ -7,10 +7,11 @@ export async function open({ folder }) {
   const { default: IdempotencyExpress } = peer('idempotency-backend/express')
   return await overHttp((app, handle) => {
     app.use(IdempotencyExpress)
-    app.post('*', async (request, response) => {
+    async function refund(request, response) {
       const made = await handle(request)
       await request.idempotencySession.SaveResponse(made)
       response.status(201).json(made)
-    })
+    }
+    app.post('*', refund)
   })
 }

@@ -2,8 +2,8 @@
  * Time-out after commit: the caller goes away after its request was sent, and comes back with the same key. It cannot know
  * whether the effect happened; the other side can.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.js'
+import { effectSeen } from '../effect-seen.js'
 import { type Property, stuckOrBroken } from '../property.js'
 import type { Answer } from '../target.js'
 import { judged } from '../verdict.js'
@@ -35,7 +35,7 @@ export const cutOff: Property = {
 }
 
 /** Resolves when the caller is gone; or to its answer, when that was faster. */
-export async function cutAt(
+async function cutAt(
   bench: Bench,
   order: Parameters<Bench['call']>[0],
   moment: 'sent' | 'effect',
@@ -47,20 +47,6 @@ export async function cutAt(
     // Not in the same breath: what was handed to the system is on its way now.
     onSent: () => void (moment === 'sent' && setImmediate(() => controller.abort())),
   })
-  if (moment === 'effect') void abortOnEffect(bench, before, controller, call)
+  if (moment === 'effect' && (await effectSeen(bench, before, call))) controller.abort()
   return await call
-}
-
-async function abortOnEffect(
-  bench: Bench,
-  before: number | undefined,
-  controller: AbortController,
-  call: Promise<Answer>,
-): Promise<void> {
-  let isOver = false
-  void call.then(() => (isOver = true))
-  while (!isOver) {
-    if ((await bench.peek()) !== before) return controller.abort()
-    await sleep(2)
-  }
 }

@@ -3,8 +3,8 @@
  * the retry may get the result or be told that the outcome is unknown; it may not do the effect again, and it may not be
  * told for ever that somebody is still at it.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.js'
+import { effectSeen } from '../effect-seen.js'
 import { type Property, stuckOrBroken } from '../property.js'
 import { type Finding, judged, miscounted, notTested } from '../verdict.js'
 
@@ -55,10 +55,8 @@ async function interrupted(bench: Bench): Promise<Finding | undefined> {
   const order = { key: bench.newKey(), payload } as const
   const effects = await bench.counting()
   const before = await bench.peek()
-  let isOver = false
-  const first = bench.call(order).finally(() => (isOver = true))
-  while (!isOver && (await bench.peek()) === before) await sleep(2)
-  if (isOver) return undefined
+  const first = bench.call(order)
+  if (!(await effectSeen(bench, before, first))) return undefined
   bench.journal.say('the effect has happened: restart')
   await bench.target.restart?.()
   // One that answered after all was not interrupted.
