@@ -8,7 +8,7 @@ const ibid = createIbid({ store: sqliteStore(`${process.env.REFUNDS}/ibid.db`), 
 
 export async function refund(key, payload) {
   const intent = { scope: 'refund', key, payload }
-  const { value } = await ibid.once(intent, async () => await refunds.make(payload), { lease: '2s' })
+  const { value } = await ibid.once(intent, async () => await refunds.make(payload), { lease: '4s' })
   return value
 }
 

@@ -13,6 +13,6 @@ const ibid = createIbid({ store: sqliteStore(`${folder}/ibid.db`) })
 const app = new Hono()
 app.get('/effects', (c) => c.text(String(refunds.count())))
 // Whose key it is comes from whoever authenticated the request; here from a header.
-app.use('/refunds', idempotent(ibid, { tenant: (c) => c.req.header('x-tenant'), policy: { lease: '2s' } }))
+app.use('/refunds', idempotent(ibid, { tenant: (c) => c.req.header('x-tenant'), policy: { lease: '4s' } }))
 app.post('/refunds', async (c) => c.json(await refunds.make(await c.req.json()), 201))
 serve({ fetch: app.fetch, port: Number(port), hostname: '127.0.0.1' })

@@ -9,7 +9,7 @@ import { openRefunds } from './refunds.mjs'
 const { makeIdempotent, IdempotencyConfig } = peer('@aws-lambda-powertools/idempotency')
 const refunds = openRefunds(process.env.REFUNDS)
 /** A Lambda function with this time-out: after it, another may take over. */
-const TIMEOUT_MS = 3_000
+const TIMEOUT_MS = 5_000
 
 export async function openPersistence(url) {
   if (url.startsWith('redis:')) {

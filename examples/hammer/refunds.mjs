@@ -13,7 +13,7 @@ export function openRefunds(folder) {
     async make({ amount, how }) {
       appendFileSync(file, `${amount}\n`)
       const refund = count()
-      if (how === 'slow') await sleep(300)
+      if (how === 'slow') await sleep(500)
       if (how === 'fail') throw new Error('the payment provider timed out')
       return { refund, amount }
     },

@@ -104,7 +104,7 @@ test('--dry-run says what would be sent, without the values of headers, and send
 /** Only asked for its tools. */
 const BANK = fileURLToPath(new URL('../fixtures/mcp-server.mjs', import.meta.url))
 const LOCAL = ['http', '--url', 'http://127.0.0.1:1/']
-test.each([
+test.concurrent.each([
   ['--url', ['http', '--url', 'refunds']],
   ['--url', ['http']],
   ['--header', [...LOCAL, '--header', 'x tenant']],

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest'
 import { PROPERTIES } from '../../src/testing/black-box/properties.js'
 import type { CheckReport } from '../../src/testing/index.js'
-import { folder, ibid } from '../cli/command.js'
-import { example, hammerFunction, hammerSite, REFUND, startSite, verdictsOf } from './site.js'
+import { ibid } from '../cli/command.js'
+import { example, hammerFunction, hammerSite, homeOf, REFUND, startSite, verdictsOf } from './site.js'
 
 const ALL = PROPERTIES.map(({ id }) => id)
 const held = (ids: readonly string[]): object => Object.fromEntries(ids.map((id) => [id, 'held']))
 
-test('[R5][R40][R62] an endpoint with ibid/hono holds every property', async () => {
-  const site = await startSite('ibid-hono')
+test.concurrent('[R5][R40][R62] an endpoint with ibid/hono holds every property', async (context) => {
+  const site = await startSite(context, 'ibid-hono')
   const callers = ['--header', 'x-tenant=acme', '--other-header', 'x-tenant=umbrella']
   const ran = await hammerSite(site, ...callers, '--restart', site.restart)
   expect(verdictsOf(ran)).toEqual(held(ALL))
@@ -24,8 +24,8 @@ test('[R5][R40][R62] an endpoint with ibid/hono holds every property', async () 
 /** They have no headers: nobody can claim a replay, and the tenant is in the program. */
 const WITHOUT_HEADERS = ALL.filter((id) => id !== 'claimed-replay' && id !== 'other-caller')
 
-test('[R62] a guarded MCP server holds every property', async () => {
-  const home = folder()
+test.concurrent('[R62] a guarded MCP server holds every property', async (context) => {
+  const home = homeOf(context)
   const { plain, failing, slow } = REFUND
   const payloads = ['--arguments', plain, '--failing-arguments', failing, '--slow-arguments', slow]
   const probe = ['--probe', `wc -l < "${home}/refunds.log" 2>/dev/null || echo 0`, '--settle', '25']
@@ -36,8 +36,8 @@ test('[R62] a guarded MCP server holds every property', async () => {
   expect(ran.code).toBe(0)
 })
 
-test('[R62] a function around ibid.once holds every property', async () => {
-  const ran = await hammerFunction('ibid-function', { REFUNDS: folder() })
+test.concurrent('[R62] a function around ibid.once holds every property', async (context) => {
+  const ran = await hammerFunction('ibid-function', { REFUNDS: homeOf(context) })
   expect(verdictsOf(ran)).toMatchObject(held(WITHOUT_HEADERS))
   expect(ran.code).toBe(0)
 })

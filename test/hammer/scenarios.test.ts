@@ -15,9 +15,10 @@ function peer(name: string): Peer {
 }
 
 async function play(name: string): Promise<Readonly<Record<string, unknown>>> {
-  const seen: Record<string, unknown> = {}
-  for (const [scenario, run] of Object.entries(SCENARIOS)) seen[scenario] = await run(peer(name))
-  return seen
+  const seen = Object.entries(SCENARIOS).map(
+    async ([scenario, run]) => [scenario, await run(peer(name))] as const,
+  )
+  return Object.fromEntries(await Promise.all(seen))
 }
 
 test('[R4][R8][R61] ibid: the zombie changes nothing, a mismatch is refused, a crash is held, nobody collides', async () => {

