@@ -1,9 +1,12 @@
 /** The hammer against ibid itself: over HTTP, as an MCP server, as a function, all on SQLite, all killed in the middle. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { PROPERTIES } from '../../src/testing/black-box/properties.js'
 import type { CheckReport } from '../../src/testing/index.js'
 import { ibid } from '../cli/command.js'
 import { example, hammerFunction, hammerSite, homeOf, REFUND, startSite, verdictsOf } from './site.js'
+
+/** They run at the same time, and on a busy machine each takes its time. */
+vi.setConfig({ testTimeout: 180_000 })
 
 const ALL = PROPERTIES.map(({ id }) => id)
 const held = (ids: readonly string[]): object => Object.fromEntries(ids.map((id) => [id, 'held']))

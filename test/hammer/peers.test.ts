@@ -2,12 +2,15 @@
  * The hammer against published packages, each used as its documentation says (examples/hammer): the faults that each
  * really has are found, and what it does well is said to hold. DynamoDB is Amazon's emulator.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ensurePeers } from '../../bench/peers/install.mjs'
 import { createTable } from '../../scripts/peers/dynamodb-table.mjs'
 import { type DynamodbEmulator, startDynamodb } from '../../scripts/servers/dynamodb.mjs'
 import { type RedisServer, startRedis } from '../../scripts/servers/redis.mjs'
 import { hammerFunction, hammerSite, homeOf, startSite, verdictsOf } from './site.js'
+
+/** They run at the same time, and on a busy machine each takes its time. */
+vi.setConfig({ testTimeout: 180_000 })
 
 const CALLERS = ['--header', 'x-tenant=acme', '--other-header', 'x-tenant=umbrella']
 const REPLAY_TO_ANOTHER = 'violated: another caller got the first caller’s answer'
