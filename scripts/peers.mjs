@@ -1,7 +1,7 @@
 /**
- * `npm run peers`: the zombie, mismatch, crash and collision scenarios against published packages and against ibid, as each
- * one's documentation says to use it; prints one table and keeps it in docs/peers.md. Real processes, real signals, real
- * servers; DynamoDB is Amazon's emulator.
+ * `npm run peers`: the zombie, mismatch, crash and collision scenarios against published packages and against
+ * ibid, as each one's documentation says to use it; prints one table and keeps it in docs/peers.md. Real
+ * processes, real signals, real servers; DynamoDB is Amazon's emulator.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -125,7 +125,8 @@ async function main() {
   const table = tableOf(rows)
   const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root })
   const seconds = Math.round((Date.now() - started) / 1_000)
-  const stamp = `Last run: commit ${stdout.trim()}, Node ${process.versions.node}, ${new Date(started).toISOString().slice(0, 10)}, ${seconds} s.`
+  const day = new Date(started).toISOString().slice(0, 10)
+  const stamp = `Last run: commit ${stdout.trim()}, Node ${process.versions.node}, ${day}, ${seconds} s.`
   console.log(`${table}\n\n${stamp}`)
   const page = readFileSync(PAGE, 'utf8')
   const kept = /(<!-- table -->\n)[^]*(\n<!-- end of table -->)/

@@ -1,6 +1,6 @@
 /**
- * express-idempotency as its README shows it, on the Express that it was made for: the middleware on the route, `isHit` at
- * the top of the handler, `reportError` when the work failed. Storage in memory, which is its default.
+ * express-idempotency as its README shows it, on the Express that it was made for: the middleware on the route,
+ * `isHit` at the top of the handler, `reportError` when the work failed. Storage in memory, which is its default.
  * node express-idempotency.mjs <port> <folder>
  */
 import { peer } from './peers.mjs'

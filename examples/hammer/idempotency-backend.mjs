@@ -1,7 +1,6 @@
 /**
- * idempotency-backend as its README shows it: the middleware before everything, `SaveResponse` in the handler. It keeps
- * what it knows in a JSON file in the working directory.
- * node idempotency-backend.mjs <port> <folder>
+ * idempotency-backend as its README shows it: the middleware before everything, `SaveResponse` in the handler. It
+ * keeps what it knows in a JSON file in the working directory. node idempotency-backend.mjs <port> <folder>
  */
 import { peer } from './peers.mjs'
 import { openRefunds } from './refunds.mjs'

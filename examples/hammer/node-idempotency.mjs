@@ -1,7 +1,7 @@
 /**
- * @node-idempotency/core as its README shows it, with a key required: `onRequest` before the work, `onResponse` after it, a
- * failure included. On Redis, so that it outlives a restart.
- * node node-idempotency.mjs <port> <folder> <redis url>
+ * @node-idempotency/core as its README shows it, with a key required: `onRequest` before the work, `onResponse`
+ * after it, a failure included. On Redis, so that it outlives a restart. node node-idempotency.mjs <port>
+ * <folder> <redis url>
  */
 import { peer } from './peers.mjs'
 import { openRefunds } from './refunds.mjs'
@@ -15,7 +15,10 @@ const refunds = openRefunds(folder)
 const storage = new RedisStorageAdapter({ url })
 await storage.connect()
 const idempotency = new Idempotency(storage, { enforceIdempotency: true })
-/** The draft that it follows: 409 while the first is running, 422 for another payload, 400 for a key that is no key. */
+/**
+ * The draft that it follows: 409 while the first is running, 422 for another payload, 400 for a key that is no
+ * key.
+ */
 const STATUS = { REQUEST_IN_PROGRESS: 409, IDEMPOTENCY_FINGERPRINT_MISSMATCH: 422 }
 
 const app = express()

@@ -1,6 +1,6 @@
 /**
- * The packages that are shown here, from bench/peers, where npm ci puts them. In a project of one's own these are plain
- * imports.
+ * The packages that are shown here, from bench/peers, where npm ci puts them. In a project of one's own these are
+ * plain imports.
  */
 import { createRequire } from 'node:module'
 

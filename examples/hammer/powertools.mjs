@@ -1,6 +1,6 @@
 /**
- * Powertools for AWS Lambda as its documentation shows it for a function: the key by JMESPath, the payload validated, a key
- * required, the time that is left registered. On DynamoDB (an emulator will do) or on Redis.
+ * Powertools for AWS Lambda as its documentation shows it for a function: the key by JMESPath, the payload
+ * validated, a key required, the time that is left registered. On DynamoDB (an emulator will do) or on Redis.
  * POWERTOOLS_STORE=redis://… or http://… (DynamoDB, with a table `idempotency`), REFUNDS=<folder>
  */
 import { peer } from './peers.mjs'

@@ -1,6 +1,7 @@
 /**
- * The effect that all of these examples guard: a refund, which is a line in a file of its own, so that it can be counted
- * whatever became of the process. `how: 'slow'` answers late, `how: 'fail'` fails when the money has moved.
+ * The effect that all of these examples guard: a refund, which is a line in a file of its own, so that it can be
+ * counted whatever became of the process. `how: 'slow'` answers late, `how: 'fail'` fails when the money has
+ * moved.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

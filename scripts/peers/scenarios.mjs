@@ -72,7 +72,10 @@ export async function mismatch(peer) {
   }
 }
 
-/** SIGKILL between the effect and its completion; then the same call again, for as long as a lock lasts, three times over. */
+/**
+ * SIGKILL between the effect and its completion; then the same call again, for as long as a lock lasts, three
+ * times over.
+ */
 export async function crash(peer) {
   const victim = startWorker(orderOf(peer, [CALL], { isHeld: true }))
   await victim.effect

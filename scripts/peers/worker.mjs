@@ -1,7 +1,7 @@
 /**
- * A process that makes calls through one package: worker.mjs <order as JSON>. It says `effect` when one has happened, and
- * then, if it is to hold, waits until a file named `go` is there: the moment at which it is paused or killed. The outcome of
- * each call is a line of JSON.
+ * A process that makes calls through one package: worker.mjs <order as JSON>. It says `effect` when one has
+ * happened, and then, if it is to hold, waits until a file named `go` is there: the moment at which it is paused
+ * or killed. The outcome of each call is a line of JSON.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

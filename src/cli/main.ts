@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command `ibid`: one file per command, listed here. Each is loaded with the command line, its libraries later. */
+/**
+ * The command `ibid`: one file per command, listed here. Each is loaded with the command line, its libraries
+ * later.
+ */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { archiveCommand } from './archive.js'

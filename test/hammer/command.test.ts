@@ -1,4 +1,7 @@
-/** `ibid hammer` as a command: what it refuses, what it says before, and what it leaves for people, machines and CI. */
+/**
+ * `ibid hammer` as a command: what it refuses, what it says before, and what it leaves for people, machines and
+ * CI.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

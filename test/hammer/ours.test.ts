@@ -1,4 +1,7 @@
-/** The hammer against ibid itself: over HTTP, as an MCP server, as a function, all on SQLite, all killed in the middle. */
+/**
+ * The hammer against ibid itself: over HTTP, as an MCP server, as a function, all on SQLite, all killed in the
+ * middle.
+ */
 import { expect, test, vi } from 'vitest'
 import { PROPERTIES } from '../../src/testing/black-box/properties.js'
 import type { CheckReport } from '../../src/testing/index.js'

@@ -29,8 +29,11 @@ afterAll(async () => {
   await Promise.all([redis.stop(), dynamodb.stop()])
 })
 
-/** It is restarted nowhere: its memory is not meant to outlive a process, and says so. Its keys are optional by design. */
-test.concurrent('[R62] finds in express-idempotency 1.0.6: spoofed hits, a second effect after a failure, cross-tenant replay', async (context) => {
+/**
+ * It is restarted nowhere: its memory is not meant to outlive a process, and says so. Its keys are optional by
+ * design.
+ */
+test.concurrent('[R62] express-idempotency 1.0.6: spoofed hits, repeats, replays to others', async (context) => {
   const site = await startSite(context, 'express-idempotency')
   const ran = await hammerSite(site, ...CALLERS, '--key-optional', '--answer', '8s')
   expect(verdictsOf(ran)).toEqual({
@@ -52,7 +55,7 @@ test.concurrent('[R62] finds in express-idempotency 1.0.6: spoofed hits, a secon
   expect(ran.code).toBe(3)
 })
 
-test.concurrent('[R62] finds in @node-idempotency/core 1.0.11: a crash that is never recovered, cross-tenant replay', async (context) => {
+test.concurrent('[R62] @node-idempotency/core 1.0.11: stuck after a crash, replays to others', async (context) => {
   const site = await startSite(context, 'node-idempotency', redis.url)
   const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart, '--patience', '8s')
   expect(verdictsOf(ran)).toEqual({
@@ -74,7 +77,7 @@ test.concurrent('[R62] finds in @node-idempotency/core 1.0.11: a crash that is n
   expect(ran.code).toBe(3)
 })
 
-test.concurrent('[R62] finds in idempotency-backend 1.0.4: no claim before the work, no look at the payload, replays that differ', async (context) => {
+test.concurrent('[R62] idempotency-backend 1.0.4: no claim, replays to any payload', async (context) => {
   const site = await startSite(context, 'idempotency-backend')
   const ran = await hammerSite(site, ...CALLERS, '--restart', site.restart)
   expect(verdictsOf(ran)).toEqual({
@@ -105,7 +108,7 @@ test.concurrent('[R62] finds in idempotency-backend 1.0.4: no claim before the w
 
 const DONE_AGAIN = 'violated: 2 effects for 1 key: it was done again after the restart'
 
-test.concurrent('[R62] finds in Powertools on DynamoDB: second effects after a failure and after a crash; the rest holds', async (context) => {
+test.concurrent('[R62] Powertools 2.35 on DynamoDB: repeats after a failure and after a crash', async (context) => {
   const ran = await hammerFunction('powertools', {
     REFUNDS: homeOf(context),
     POWERTOOLS_STORE: dynamodb.endpoint,
@@ -127,7 +130,7 @@ test.concurrent('[R62] finds in Powertools on DynamoDB: second effects after a f
   expect(ran.code).toBe(3)
 })
 
-test.concurrent('[R62] finds in Powertools on Redis: with payloads validated, no retry gets its result', async (context) => {
+test.concurrent('[R62] Powertools 2.35 on Redis: no retry gets its result', async (context) => {
   const ran = await hammerFunction('powertools', { REFUNDS: homeOf(context), POWERTOOLS_STORE: redis.url })
   expect(verdictsOf(ran)).toMatchObject({
     'same-key-twice': 'violated: the retry got throws IdempotencyValidationError',

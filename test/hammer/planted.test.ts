@@ -1,4 +1,7 @@
-/** A control for every property: a guard that is right holds it, and a guard with one planted fault is caught by it. */
+/**
+ * A control for every property: a guard that is right holds it, and a guard with one planted fault is caught by
+ * it.
+ */
 import { expect, test } from 'vitest'
 import { PROPERTIES } from '../../src/testing/black-box/properties.js'
 import { checkIdempotency, type CheckOptions, httpTarget } from '../../src/testing/index.js'

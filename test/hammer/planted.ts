@@ -1,7 +1,7 @@
 /**
- * A small guard over HTTP that is right, and can be made wrong in one way at a time: each fault is one that somebody has
- * shipped. A restart closes the server and its connections and listens again at the same address, with what a disk would
- * have kept.
+ * A small guard over HTTP that is right, and can be made wrong in one way at a time: each fault is one that
+ * somebody has shipped. A restart closes the server and its connections and listens again at the same address,
+ * with what a disk would have kept.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -21,7 +21,7 @@ async function play(name: string): Promise<Readonly<Record<string, unknown>>> {
   return Object.fromEntries(await Promise.all(seen))
 }
 
-test('[R4][R8][R61] ibid: the zombie changes nothing, a mismatch is refused, a crash is held, nobody collides', async () => {
+test('[R4][R8][R61] ibid: no zombie writes, no mismatch passes, a crash is held, nobody collides', async () => {
   expect(await play('ibid')).toEqual({
     zombie: { good: true, text: 'the late worker got LEASE_LOST; readers kept seeing refund 2' },
     mismatch: { good: true, text: 'refused: KEY_REUSED' },

@@ -1,4 +1,7 @@
-/** The example servers as the hammer meets them: processes at an address, with a command that kills and restarts them. */
+/**
+ * The example servers as the hammer meets them: processes at an address, with a command that kills and restarts
+ * them.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +26,10 @@ export function example(name: string): string {
   return fileURLToPath(new URL(`../../examples/hammer/${name}.mjs`, import.meta.url))
 }
 
-/** These tests wait more than they work, and run at the same time: what one leaves behind is its own to clear away. */
+/**
+ * These tests wait more than they work, and run at the same time: what one leaves behind is its own to clear
+ * away.
+ */
 export function homeOf({ onTestFinished }: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), 'ibid-hammer-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))

@@ -1,4 +1,7 @@
-/** express-idempotency: the middleware on the route, `isHit` at the top of the handler; storage in memory, its default. */
+/**
+ * express-idempotency: the middleware on the route, `isHit` at the top of the handler; storage in memory, its
+ * default.
+ */
 import { peer } from '../../../examples/hammer/peers.mjs'
 import { overHttp } from './over-http.mjs'
 

@@ -1,4 +1,7 @@
-/** Powertools for AWS Lambda: the key by JMESPath, the payload validated, a key required, the time left registered. */
+/**
+ * Powertools for AWS Lambda: the key by JMESPath, the payload validated, a key required, the time left
+ * registered.
+ */
 import { peer } from '../../../examples/hammer/peers.mjs'
 
 const { makeIdempotent, IdempotencyConfig } = peer('@aws-lambda-powertools/idempotency')

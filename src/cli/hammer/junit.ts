@@ -14,7 +14,7 @@ export function writeJunit(file: string, report: CheckReport): void {
   }
 }
 
-export function junit({ target, verdicts, violated, notTested }: CheckReport): string {
+function junit({ target, verdicts, violated, notTested }: CheckReport): string {
   const totals = `tests="${verdicts.length}" failures="${violated}" errors="0" skipped="${notTested}"`
   const seconds = secondsOf(verdicts.reduce((sum, { durationMs }) => sum + durationMs, 0))
   return [
@@ -30,7 +30,8 @@ export function junit({ target, verdicts, violated, notTested }: CheckReport): s
 
 function testcase(verdict: Verdict): string {
   const { property, about, durationMs, sequence } = verdict
-  const head = `    <testcase name=${quoted(about)} classname=${quoted(`hammer.${property}`)} time="${secondsOf(durationMs)}"`
+  const name = `name=${quoted(about)} classname=${quoted(`hammer.${property}`)}`
+  const head = `    <testcase ${name} time="${secondsOf(durationMs)}"`
   if (verdict.verdict === 'held') return `${head}/>`
   const inner =
     verdict.verdict === 'violated'
@@ -48,7 +49,10 @@ function quoted(text: string): string {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** What XML 1.0 cannot hold in any form: control characters, halves of surrogate pairs, two that are no characters. */
+/**
+ * What XML 1.0 cannot hold in any form: control characters, halves of surrogate pairs, two that are no
+ * characters.
+ */
 const IMPOSSIBLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
 function escaped(text: string): string {

@@ -1,12 +1,12 @@
 /**
- * The hammer repeats writes on purpose. Against anything but this machine it wants to be told that it may: a name that
- * happens to point here does not count, since names change.
+ * The hammer repeats writes on purpose. Against anything but this machine it wants to be told that it may: a name
+ * that happens to point here does not count, since names change.
  */
 import { invalidIntent } from '../../core/errors.js'
 
 export const CONSENT = '--yes-this-is-a-test-system'
 
-export function isLoopback({ hostname }: URL): boolean {
+function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|[^.]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
 

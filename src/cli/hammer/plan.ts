@@ -27,10 +27,12 @@ export function planOf(
     [`failing ${payloadName}`, options.failingPayload],
     [`slow ${payloadName}`, options.slowPayload],
   ]
+  const { atOnce = 0 } = options
+  const calls = counted(ABOUT + atOnce, 'call')
   const given = all.filter(([, payload]) => payload !== undefined)
   return {
     target: target.name,
-    calls: `about ${counted(ABOUT + (options.atOnce ?? 0), 'call')}, ${options.atOnce ?? 0} of them at once, under new keys that begin with ${options.keyPrefix}`,
+    calls: `about ${calls}, ${atOnce} of them at once, under new keys that begin with ${options.keyPrefix}`,
     payloads: Object.fromEntries(given.map(([name, payload]) => [name, textOf(payload)])),
     ...means,
   }

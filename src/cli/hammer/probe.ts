@@ -1,4 +1,7 @@
-/** Where effects are counted: an address that answers with the number, a command that prints it, a function that gives it. */
+/**
+ * Where effects are counted: an address that answers with the number, a command that prints it, a function that
+ * gives it.
+ */
 import { resolve } from 'node:path'
 import { IbidError } from '../../core/errors.js'
 import { functionTarget } from '../../testing/index.js'

@@ -1,4 +1,7 @@
-/** The report for people: a line a property, then what was seen where one was violated, with the calls that show it. */
+/**
+ * The report for people: a line a property, then what was seen where one was violated, with the calls that show
+ * it.
+ */
 import type { CheckReport, Verdict } from '../../testing/index.js'
 import { type Colour, paint } from '../paint.js'
 import { safe } from '../text.js'

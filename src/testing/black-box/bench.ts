@@ -1,6 +1,6 @@
 /**
- * What a property works with: new keys, calls that are written down, callers that come back when they are told to, and
- * the count of effects between two moments.
+ * What a property works with: new keys, calls that are written down, callers that come back when they are told
+ * to, and the count of effects between two moments.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IbidError } from '../../core/errors.js'

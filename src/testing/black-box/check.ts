@@ -1,7 +1,7 @@
 /**
- * `checkIdempotency`: is each action done once, seen from outside? First a control: one plain call must succeed, and the
- * probe must count it, otherwise no verdict would mean anything. Then one property after the other, each with keys of its
- * own.
+ * `checkIdempotency`: is each action done once, seen from outside? First a control: one plain call must succeed,
+ * and the probe must count it, otherwise no verdict would mean anything. Then one property after the other, each
+ * with keys of its own.
  */
 import { randomBytes } from 'node:crypto'
 import { IbidError, invalidIntent } from '../../core/errors.js'

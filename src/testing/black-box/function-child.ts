@@ -1,4 +1,7 @@
-/** The script of the process in which a function under test runs: it can be killed, and what it prints stays there. */
+/**
+ * The script of the process in which a function under test runs: it can be killed, and what it prints stays
+ * there.
+ */
 import { inspect } from 'node:util'
 import { serve } from '../process/serve.js'
 

@@ -1,6 +1,6 @@
 /**
- * A function `(key, payload) => value` as a target, in a process of its own that can be killed in the middle of a call.
- * What the caller sees is what it returns, so metadata that differs on a replay has no place in it.
+ * A function `(key, payload) => value` as a target, in a process of its own that can be killed in the middle of a
+ * call. What the caller sees is what it returns, so metadata that differs on a replay has no place in it.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { type Child, compiled, startChild } from '../process/start.js'

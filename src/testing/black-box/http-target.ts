@@ -1,6 +1,6 @@
 /**
- * An HTTP endpoint as a target. Each call has a connection of its own, so that cutting one cuts nothing else; redirects
- * are not followed.
+ * An HTTP endpoint as a target. Each call has a connection of its own, so that cutting one cuts nothing else;
+ * redirects are not followed.
  */
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'

@@ -1,6 +1,6 @@
 /**
- * A tool of an MCP server as a target. Every call has a new request id, as the protocol wants it, and says in `_meta`, or
- * in an argument, which action it is. A caller that goes away cancels the request.
+ * A tool of an MCP server as a target. Every call has a new request id, as the protocol wants it, and says in
+ * `_meta`, or in an argument, which action it is. A caller that goes away cancels the request.
  */
 import { invalidIntent } from '../../core/errors.js'
 import { type McpProcess, type Reply, startMcp } from './mcp-process.js'

@@ -16,7 +16,10 @@ export function isBroken({ kind }: Answer): boolean {
   return kind === 'failed' || kind === 'lost'
 }
 
-/** What a retry was told that should have got a result. A refusal that is final is honest; waiting for ever is not. */
+/**
+ * What a retry was told that should have got a result. A refusal that is final is honest; waiting for ever is
+ * not.
+ */
 export function stuckOrBroken(answer: Answer, patienceMs: number): string | undefined {
   if (answer.kind === 'wait') return `still told to come back (${answer.said}) after ${patienceMs / 1_000} s`
   return isBroken(answer) ? `the retry got ${answer.said}` : undefined

@@ -1,6 +1,6 @@
 /**
- * What is looked at from outside: something that takes a key and a payload and answers. What stands behind it, HTTP, an
- * MCP tool or a function, is the business of one file each; the properties know only this.
+ * What is looked at from outside: something that takes a key and a payload and answers. What stands behind it,
+ * HTTP, an MCP tool or a function, is the business of one file each; the properties know only this.
  */
 export interface Order {
   /** Undefined: the call is made without one. */
@@ -18,8 +18,8 @@ export interface Sending {
 }
 
 /**
- * `done`: it was accepted. `wait`: come back later with the same key. `refused`: no, and trying again changes nothing.
- * `failed`: something broke. `lost`: there was no answer.
+ * `done`: it was accepted. `wait`: come back later with the same key. `refused`: no, and trying again changes
+ * nothing. `failed`: something broke. `lost`: there was no answer.
  */
 export type AnswerKind = 'done' | 'wait' | 'refused' | 'failed' | 'lost'
 

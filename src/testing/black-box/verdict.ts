@@ -9,8 +9,8 @@ export function notTested(why: string): Finding {
 }
 
 /**
- * Faults that were seen stand by themselves. Without a probe, their absence is not enough: a second effect shows in no
- * answer.
+ * Faults that were seen stand by themselves. Without a probe, their absence is not enough: a second effect shows
+ * in no answer.
  */
 export function judged(
   faults: readonly (string | false | undefined)[],

@@ -1,6 +1,6 @@
 /**
- * Time-out after commit: the caller goes away after its request was sent, and comes back with the same key. It cannot know
- * whether the effect happened; the other side can.
+ * Time-out after commit: the caller goes away after its request was sent, and comes back with the same key. It
+ * cannot know whether the effect happened; the other side can.
  */
 import type { Bench } from '../bench.js'
 import { effectSeen } from '../effect-seen.js'

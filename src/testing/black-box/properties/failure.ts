@@ -1,6 +1,6 @@
 /**
- * A call that fails, and is tried again. If the effect had happened before the failure it must not happen again; and a
- * failure that was answered must not leave the key in use for ever.
+ * A call that fails, and is tried again. If the effect had happened before the failure it must not happen again;
+ * and a failure that was answered must not leave the key in use for ever.
  */
 import { type Property, stuckOrBroken } from '../property.js'
 import { judged, notTested } from '../verdict.js'

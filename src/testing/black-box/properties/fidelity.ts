@@ -1,4 +1,7 @@
-/** A replay is the first answer again: status, content type, body, byte for byte. Whether it is marked is told, not judged. */
+/**
+ * A replay is the first answer again: status, content type, body, byte for byte. Whether it is marked is told,
+ * not judged.
+ */
 import type { Property } from '../property.js'
 import { shown } from '../journal.js'
 import type { Answer } from '../target.js'

@@ -1,6 +1,6 @@
 /**
- * Calls without a key. They may be refused, or be recognised by what they say; a second effect is a fault unless keys are
- * meant to be optional. Two different calls without a key are never one.
+ * Calls without a key. They may be refused, or be recognised by what they say; a second effect is a fault unless
+ * keys are meant to be optional. Two different calls without a key are never one.
  */
 import { isBroken, type Property } from '../property.js'
 import { judged } from '../verdict.js'

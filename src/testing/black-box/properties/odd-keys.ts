@@ -1,6 +1,7 @@
 /**
- * Keys at the edge: long ones that differ only at their end, and ones that are not what a key should look like. Each is
- * either refused, with nothing done, or is a key like any other. Cutting one off, ignoring it, or breaking on it is neither.
+ * Keys at the edge: long ones that differ only at their end, and ones that are not what a key should look like.
+ * Each is either refused, with nothing done, or is a key like any other. Cutting one off, ignoring it, or
+ * breaking on it is neither.
  */
 import type { Bench } from '../bench.js'
 import { isBroken, type Property } from '../property.js'

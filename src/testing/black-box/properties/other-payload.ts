@@ -1,7 +1,7 @@
 /**
- * One key, two meanings. Whatever comes second must be told so: a replay would be the answer to another question, and an
- * execution would give one key two effects. Also while the first is still running, where a check of what is stored finds
- * nothing yet.
+ * One key, two meanings. Whatever comes second must be told so: a replay would be the answer to another question,
+ * and an execution would give one key two effects. Also while the first is still running, where a check of what
+ * is stored finds nothing yet.
  */
 import type { Bench } from '../bench.js'
 import type { Property } from '../property.js'

@@ -1,7 +1,7 @@
 /**
- * Restarts. Between two calls: what was done stays known. In the middle of a call, after its effect and before its answer:
- * the retry may get the result or be told that the outcome is unknown; it may not do the effect again, and it may not be
- * told for ever that somebody is still at it.
+ * Restarts. Between two calls: what was done stays known. In the middle of a call, after its effect and before
+ * its answer: the retry may get the result or be told that the outcome is unknown; it may not do the effect
+ * again, and it may not be told for ever that somebody is still at it.
  */
 import type { Bench } from '../bench.js'
 import { effectSeen } from '../effect-seen.js'
