@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command `ibid`: one file per command, listed here. Each is loaded with the command line, its libraries later. */
+/**
+ * The command `ibid`: one file per command, listed here. Each is loaded with the command line, its libraries
+ * later.
+ */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { archiveCommand } from './archive.js'
@@ -8,6 +11,7 @@ import { completionCommand } from './completion.js'
 import { demoCommand } from './demo.js'
 import { doctorCommand } from './doctor.js'
 import { fail } from './fail.js'
+import { hammerCommand } from './hammer.js'
 import { heldCommand } from './held.js'
 import { inspectCommand } from './inspect.js'
 import { keysCommand } from './keys.js'
@@ -43,12 +47,13 @@ const commands = [
   planCommand(),
   doctorCommand(),
   scanCommand(),
+  hammerCommand(),
   benchCommand(),
   demoCommand(),
   mcpCommand(),
   completionCommand(program),
 ]
-for (const command of commands) program.addCommand(command.copyInheritedSettings(program))
+for (const command of commands) program.addCommand(inheriting(command, program))
 
 // A reader that has seen enough, such as head, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -60,6 +65,12 @@ try {
   await program.parseAsync()
 } catch (error) {
   fail(error, asJson)
+}
+
+/** Commands of commands, too, tell a wrong flag in the same way. */
+function inheriting(command: Command, parent: Command): Command {
+  for (const inner of command.commands) inheriting(inner, parent)
+  return command.copyInheritedSettings(parent)
 }
 
 /** What stands behind -- belongs to another program. */

@@ -1,5 +1,11 @@
 /** `ibid/testing`: what proves a store, a handler or a policy, with any test runner. */
 export type { Verb } from './around.js'
+export { checkIdempotency, type CheckOptions, type CheckReport, type Verdict } from './black-box/check.js'
+export { functionTarget, type FunctionTargetOptions } from './black-box/function-target.js'
+export { httpTarget, type HttpTargetOptions } from './black-box/http-target.js'
+export { mcpTarget, type McpTargetOptions } from './black-box/mcp-target.js'
+export type { Answer, Order, Sending, Target } from './black-box/target.js'
+export { variantOf } from './black-box/variant.js'
 export { createClock, type RunningClock, stillClock, type TestClock } from './clock.js'
 export {
   CRASH_POINTS,
