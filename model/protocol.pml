@@ -186,17 +186,17 @@ inline took(a) {
   start()
 }
 
-inline start() {
-  under[f] = 1; due[f] = stale[w];
-  if :: POLICY == CHECK && (m_att > 1 || CHECKS_AGAIN) -> goto checking :: else -> fly(); goto flying fi
-}
-
 /* AGAIN: whoever claims a receipt that was released checks first, whatever the number of the attempt. */
 #ifdef AGAIN
 #define CHECKS_AGAIN (f_st == RELEASED && !f_ended)
 #else
 #define CHECKS_AGAIN false
 #endif
+
+inline start() {
+  under[f] = 1; due[f] = stale[w];
+  if :: POLICY == CHECK && (m_att > 1 || CHECKS_AGAIN) -> goto checking :: else -> fly(); goto flying fi
+}
 
 inline settle_as(e) { ev = e; under[f] = 0; stale[w] = 0; tried = 0; goto settling }
 
