@@ -521,7 +521,7 @@ proctype Background(byte k) {
       if
       :: losts > 0 -> losts--; SAY(k + 1, RENEW, REFUSED)
       :: SAME(k + 1, PENDING) -> renewed(k + 1); SAY(k + 1, RENEW, DONE)
-      :: !SAME(k + 1, PENDING) -> lostlease[k] = under[k]; SAY(k + 1, RENEW, NOT)
+      :: !SAME(k + 1, PENDING) -> lostlease[k] = under[k]; under[k] = 0; SAY(k + 1, RENEW, NOT)
       fi
     }
   :: atomic {
