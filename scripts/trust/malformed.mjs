@@ -1,0 +1,1 @@
+export const malformed = { id: 'malformed', property: 'malformed', async run() { return { notRun: 'x' } } }

@@ -1,0 +1,1 @@
+export const mutation = { id: 'mutation', property: 'mutation', async run() { return { notRun: 'x' } } }

@@ -1,0 +1,1 @@
+export const skew = { id: 'skew', property: 'skew', async run() { return { notRun: 'x' } } }
