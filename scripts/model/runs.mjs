@@ -24,7 +24,7 @@ const SMALL = [
 /** Minutes: all of it at once; then each worker calling twice across the end of a window; then three workers. */
 const ALL_AT_ONCE = { TICKS: 1, LOSTS: 1, CRASHES: 1, ERRS: 1, SWEEPS: 1, RESOLVES: 1, UNCLEARS: 1 }
 const ACROSS_WINDOWS = { ...NONE, CALLS: 2, TICKS: 1, EXPIRES: 1, ERRS: 1, SWEEPS: 1, CRASHES: 1 }
-const THREE_WORKERS = { ...NONE, NW: 3, MAXATT: 3, TICKS: 2, CRASHES: 1, SWEEPS: 1 }
+const THREE_WORKERS = { ...NONE, NW: 3, TICKS: 1, CRASHES: 1, SWEEPS: 1 }
 
 const FULL = [...each(ALL_AT_ONCE), ...each(ACROSS_WINDOWS), ...each(THREE_WORKERS)]
 

@@ -8,7 +8,7 @@ import { root } from '../work.mjs'
 
 const LANE = fileURLToPath(new URL('lane.mjs', import.meta.url))
 const COPIED = ['src', 'test', 'scripts', 'model', 'package.json', 'tsconfig.json', 'vitest.config.ts']
-const MOST_MS = 60_000
+const MOST_MS = 180_000
 
 export async function openBench() {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-mutants-'))
