@@ -11,7 +11,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { isBad, page, paint, verdictOf } from './trust/table.mjs'
-import { ROWS } from './trust/rows.mjs'
+import { findRow, ROWS } from './trust/rows.mjs'
 import { root, runJson } from './trust/work.mjs'
 import { versions } from './trust/versions.mjs'
 
@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
 const KEPT = path.join(root, 'docs', 'trust.json')
 const PAGE = path.join(root, 'docs', 'trust.md')
 const wanted = flags.only?.split(',')
-const unknown = wanted?.filter((id) => !ROWS.some((row) => row.id === id)) ?? []
+const unknown = wanted?.filter((id) => !findRow(id)) ?? []
 if (flags.list || unknown.length > 0) {
   for (const { id, property } of ROWS) console.log(`${id.padEnd(16)} ${property}`)
   for (const id of unknown) console.log(`there is no row ${id}`)
@@ -38,7 +38,7 @@ const size = flags.quick ? 'quick' : 'full'
 const commit = commitNow()
 const bad = []
 
-for (const row of ROWS.filter(({ id }) => wanted === undefined || wanted.includes(id))) {
+for (const row of wanted?.map(findRow) ?? ROWS) {
   const startMs = performance.now()
   const script = path.join(root, 'scripts', 'trust', 'row.mjs')
   const report = await runJson([script, row.id, size], { onLine: (line) => showProgress(row.id, line) })

@@ -1,8 +1,8 @@
 /** One row of the trust table, in a process of its own: progress on standard error, its report as a line of JSON. */
-import { ROWS } from './rows.mjs'
+import { findRow } from './rows.mjs'
 
 const [id, size] = process.argv.slice(2)
-const row = ROWS.find((one) => one.id === id)
+const row = findRow(id)
 const progress = (text) => process.stderr.write(`${text}\n`)
 let report
 try {

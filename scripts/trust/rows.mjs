@@ -1,4 +1,5 @@
 /** The rows of the trust table, in the order in which they are shown. Each is one small file. */
+import { blind } from './blind.mjs'
 import { crashes } from './crashes.mjs'
 import { interleavings } from './interleavings.mjs'
 import { kills } from './kills.mjs'
@@ -13,6 +14,7 @@ import { syscalls } from './syscalls.mjs'
 import { tenants } from './tenants.mjs'
 import { traces } from './traces.mjs'
 
+/** Shown and run. */
 export const ROWS = [
   crashes,
   simulation,
@@ -28,3 +30,5 @@ export const ROWS = [
   skew,
   syscalls,
 ]
+
+export const findRow = (id) => [...ROWS, blind].find((row) => row.id === id)
