@@ -47,15 +47,24 @@ process.exitCode = sound && known && replayed ? 0 : 1
 /** The large ones one after the other: together they would need twice the memory. */
 async function verifyRuns() {
   say(heading())
-  return await inLanes(flags.full ? 1 : 2, runsOf(flags.full ? 'full' : 'small'), async ({ name, defines }) => {
-    const verdict = await verify(defines, { large: flags.full })
-    const { states: seen, depth, errors, memoryMb, ms, complete, violation, trail } = verdict
-    const cells = [name.padEnd(32), count(seen).padStart(12), String(depth).padStart(7), String(errors).padStart(7)]
-    const costs = [`${Math.round(memoryMb)} MB`.padStart(8), `${(ms / 1000).toFixed(1)} s`.padStart(8)]
-    say([...cells, ...costs, complete ? '' : ` ${violation ?? 'not complete'}`].join(' '))
-    for (const line of trail) say(`    ${line}`)
-    return { name, defines, states: seen, depth, errors, memoryMb, ms, complete, violation }
-  })
+  return await inLanes(
+    flags.full ? 1 : 2,
+    runsOf(flags.full ? 'full' : 'small'),
+    async ({ name, defines }) => {
+      const verdict = await verify(defines, { large: flags.full })
+      const { states: seen, depth, errors, memoryMb, ms, complete, violation, trail } = verdict
+      const cells = [
+        name.padEnd(32),
+        count(seen).padStart(12),
+        String(depth).padStart(7),
+        String(errors).padStart(7),
+      ]
+      const costs = [`${Math.round(memoryMb)} MB`.padStart(8), `${(ms / 1000).toFixed(1)} s`.padStart(8)]
+      say([...cells, ...costs, complete ? '' : ` ${violation ?? 'not complete'}`].join(' '))
+      for (const line of trail) say(`    ${line}`)
+      return { name, defines, states: seen, depth, errors, memoryMb, ms, complete, violation }
+    },
+  )
 }
 
 function heading() {
@@ -77,7 +86,9 @@ async function knownLimits() {
   return await inLanes(2, LIMITS, async ({ name, defines, closedBy }) => {
     const open = (await verify(defines)).violation !== undefined
     const closed = (await verify({ ...defines, ...closedBy })).complete
-    say(`  ${open ? 'shown' : 'NO LONGER THERE'}: ${name}; ${closed ? 'closed' : 'NOT closed'} by ${Object.keys(closedBy)}`)
+    say(
+      `  ${open ? 'shown' : 'NO LONGER THERE'}: ${name}; ${closed ? 'closed' : 'NOT closed'} by ${Object.keys(closedBy)}`,
+    )
     return { name, open, closed }
   })
 }
@@ -92,12 +103,19 @@ function replayTraces(traces) {
     const args = [vitest, 'run', 'test/model/traces.test.ts', '--coverage.enabled=false', '--reporter=dot']
     const env = { ...process.env, IBID_TRACES: String(traces), IBID_TRUST: file }
     const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
-    const lines = readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+    const lines = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     const figures = lines.find((line) => 'traces' in line)
     const planted = lines.filter((line) => 'planted' in line)
     if (status !== 0) say(stdout)
     say(`  ${count(figures.traces)} traces, ${count(figures.steps)} steps, ${figures.mismatches} mismatches`)
-    return { ...figures, sound: planted.length > 0 && planted.every(({ caught }) => caught), planted: planted.length }
+    return {
+      ...figures,
+      sound: planted.length > 0 && planted.every(({ caught }) => caught),
+      planted: planted.length,
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -2,7 +2,9 @@
  * `npm run trust`: one row for each property that a sceptic would ask about, run now, with a control for each; then the
  * table, printed and kept in docs/trust.md. Rows that were not asked for keep what their last run said.
  *
- *   node scripts/trust.mjs [--only id,id] [--quick] [--list] [--dry]       --dry: keep nothing
+ *   node scripts/trust.mjs [--only id,id] [--quick] [--list] [--dry] [--into folder]
+ *
+ * --dry keeps nothing; --into keeps it elsewhere than in docs/.
  *
  * Ends with 1 when a row is violated, failed or INVALID.
  */
@@ -21,10 +23,11 @@ const { values: flags } = parseArgs({
     quick: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     dry: { type: 'boolean', default: false },
+    into: { type: 'string', default: path.join(root, 'docs') },
   },
 })
-const KEPT = path.join(root, 'docs', 'trust.json')
-const PAGE = path.join(root, 'docs', 'trust.md')
+const KEPT = path.join(flags.into, 'trust.json')
+const PAGE = path.join(flags.into, 'trust.md')
 const wanted = flags.only?.split(',')
 const unknown = wanted?.filter((id) => !findRow(id)) ?? []
 if (flags.list || unknown.length > 0) {
@@ -33,7 +36,7 @@ if (flags.list || unknown.length > 0) {
   process.exit(unknown.length === 0 ? 0 : 1)
 }
 
-const keep = existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : { rows: {} }
+const mine = {}
 const size = flags.quick ? 'quick' : 'full'
 const commit = commitNow()
 const bad = []
@@ -44,16 +47,18 @@ for (const row of wanted?.map(findRow) ?? ROWS) {
   const report = await runJson([script, row.id, size], { onLine: (line) => showProgress(row.id, line) })
   clearProgress()
   const date = new Date().toISOString().slice(0, 16).replace('T', ' ')
-  keep.rows[row.id] = { report, size, commit, date, durationMs: Math.round(performance.now() - startMs) }
+  mine[row.id] = { report, size, commit, date, durationMs: Math.round(performance.now() - startMs) }
   if (isBad(verdictOf(report))) bad.push(row.id)
-  console.log(paint(row, keep.rows[row.id]))
+  console.log(paint(row, mine[row.id]))
   if (!flags.dry) save()
 }
 if (bad.length > 0) console.log(`\nnot to be trusted: ${bad.join(', ')}`)
 process.exitCode = bad.length === 0 ? 0 : 1
 
-/** After every row: what a long run has found out is not lost with it. */
+/** After every row: what a long run has found out is not lost with it, nor what another one has kept meanwhile. */
 function save() {
+  const kept = existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : { rows: {} }
+  const keep = { rows: { ...kept.rows, ...mine } }
   writeFileSync(KEPT, `${JSON.stringify(keep, undefined, 2)}\n`)
   writeFileSync(PAGE, page(ROWS, keep, versions()))
 }

@@ -36,10 +36,19 @@ const ONE_OF_EACH = { POLICY: 'HOLD', ...NONE, TICKS: 1, ERRS: 1, SWEEPS: 1 }
 export const FAULTS = [
   { name: 'a swap that compares no token', defines: { ...ONE_OF_EACH, POLICY: 'RETRY', NO_TOKEN: true } },
   { name: 'a claim that reads, then inserts', defines: { ...ONE_OF_EACH, READ_THEN_INSERT: true } },
-  { name: 'a settlement that compares nothing', defines: { ...ONE_OF_EACH, POLICY: 'RETRY', SETTLE_BLIND: true } },
+  {
+    name: 'a settlement that compares nothing',
+    defines: { ...ONE_OF_EACH, POLICY: 'RETRY', SETTLE_BLIND: true },
+  },
   { name: "a lease judged by the caller's own clock", defines: { ...ONE_OF_EACH, LOCAL_CLOCK: true } },
-  { name: 'a takeover that does not see a renewal', defines: { ...ONE_OF_EACH, POLICY: 'RETRY', NO_UNTIL: true } },
-  { name: 'a purge that forgets the epoch', defines: { ...ONE_OF_EACH, CALLS: 2, EXPIRES: 1, NO_FLOOR: true } },
+  {
+    name: 'a takeover that does not see a renewal',
+    defines: { ...ONE_OF_EACH, POLICY: 'RETRY', NO_UNTIL: true },
+  },
+  {
+    name: 'a purge that forgets the epoch',
+    defines: { ...ONE_OF_EACH, CALLS: 2, EXPIRES: 1, NO_FLOOR: true },
+  },
 ]
 
 /**

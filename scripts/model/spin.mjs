@@ -50,7 +50,10 @@ export function read(output) {
   const figure = (pattern) => Number(pattern.exec(output)?.[1] ?? Number.NaN)
   const violation = /assertion violated (.+?) \(at depth/.exec(output)?.[1]
   const errors = figure(/errors: (\d+)/)
-  const isCut = /max search depth too small|out of memory|resource limit|MEMLIM bound|Interrupted|not completed/i.test(output)
+  const isCut =
+    /max search depth too small|out of memory|resource limit|MEMLIM bound|Interrupted|not completed/i.test(
+      output,
+    )
   return {
     states: figure(/^\s*([\d.e+]+) states, stored/m),
     transitions: figure(/^\s*([\d.e+]+) transitions/m),
@@ -65,7 +68,11 @@ export function read(output) {
 
 /** The steps to a violation, as the model says them. */
 async function replayTrail(defines, folder) {
-  const { output } = await run(SPIN, ['-t', '-T', '-k', 'protocol.pml.trail', ...flagsOf(defines), MODEL], folder)
+  const { output } = await run(
+    SPIN,
+    ['-t', '-T', '-k', 'protocol.pml.trail', ...flagsOf(defines), MODEL],
+    folder,
+  )
   return output.split('\n').filter((line) => line.startsWith('@ '))
 }
 

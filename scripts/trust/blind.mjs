@@ -2,5 +2,6 @@
 export const blind = {
   id: 'blind',
   property: 'A row that sees nothing',
-  run: () => Promise.resolve({ ran: { looks: 1 }, tried: 1, violations: 0, control: { planted: 1, caught: 0 } }),
+  run: () =>
+    Promise.resolve({ ran: { looks: 1 }, tried: 1, violations: 0, control: { planted: 1, caught: 0 } }),
 }

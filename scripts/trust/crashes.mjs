@@ -23,14 +23,17 @@ export const crashes = {
     try {
       do {
         for (const { name, policies } of stores) {
-          const points = quick ? ['before claim', 'after effect', ['after effect', 'before settle']] : undefined
+          const points = quick
+            ? ['before claim', 'after effect', ['after effect', 'before settle']]
+            : undefined
           const cells = await crashMatrix({ module: fixture(name), policies, points, leaseMs: 300, lanes: 4 })
           const book = books.get(name)
           for (const cell of cells) {
             book.cells++
             book.kills += cell.killed.filter(Boolean).length
             unreached += cell.killed.filter((isKilled) => !isKilled).length
-            if (cell.violation) book.violations.push(`${name}: ${cell.policy}, ${cell.points}: ${cell.violation}`)
+            if (cell.violation)
+              book.violations.push(`${name}: ${cell.policy}, ${cell.points}: ${cell.violation}`)
           }
           progress(`${killed()} kills`)
         }
@@ -42,7 +45,11 @@ export const crashes = {
       })
       const violations = [...books.values()].flatMap((book) => book.violations)
       return {
-        ran: { kills: killed(), cells: [...books.values()].reduce((sum, { cells }) => sum + cells, 0), stores: stores.length },
+        ran: {
+          kills: killed(),
+          cells: [...books.values()].reduce((sum, { cells }) => sum + cells, 0),
+          stores: stores.length,
+        },
         tried: killed(),
         violations: violations.length,
         control: { planted: 1, caught: control.some(({ violation }) => violation !== undefined) ? 1 : 0 },

@@ -7,7 +7,9 @@ export const interleavings = {
   id: 'interleavings',
   property: 'Every interleaving of two workers keeps the promises',
   async run({ progress }) {
-    const { passed, failed, tally } = await runTests(['test/proof/interleavings.test.ts'], { onLine: progress })
+    const { passed, failed, tally } = await runTests(['test/proof/interleavings.test.ts'], {
+      onLine: progress,
+    })
     const isControl = (name) => name.includes(CONTROL)
     const caught = passed.filter(isControl).length
     return {

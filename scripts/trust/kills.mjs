@@ -31,7 +31,9 @@ export const kills = {
       }
       sum.kills += killed
       sum.violations += lost
-      details.push(`${store}: ${killed} kills in ${rounds} runs (the control's among them), ${lost} runs with a loss`)
+      details.push(
+        `${store}: ${killed} kills in ${rounds} runs (the control's among them), ${lost} runs with a loss`,
+      )
     }
     const acknowledged = ACKNOWLEDGED * sum.runs
     return {

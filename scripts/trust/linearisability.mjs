@@ -11,6 +11,12 @@ export const linearisability = {
     const args = quick ? [SCRIPT, '--json', '--quick'] : [SCRIPT, '--json']
     const { ran, violations, seeds, control } = await runJson(args, { onLine: progress })
     const tried = Math.max(...Object.values(ran).filter((count) => typeof count === 'number'))
-    return { ran, tried, violations, seeds: seeds?.first === undefined ? undefined : `from ${seeds.first}`, control }
+    return {
+      ran,
+      tried,
+      violations,
+      seeds: seeds?.first === undefined ? undefined : `from ${seeds.first}`,
+      control,
+    }
   },
 }

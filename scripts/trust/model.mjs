@@ -22,7 +22,9 @@ export const model = {
             `${name}: ${figure(seen)} states, depth ${depth} (${boundsOf(defines)})`,
         ),
         ...faults.map(({ name, caught }) => `${caught ? 'found' : 'NOT FOUND'}: ${name}`),
-        ...limits.map(({ name, open }) => `known limit, ${open ? 'shown by a trace' : 'no longer there'}: ${name}`),
+        ...limits.map(
+          ({ name, open }) => `known limit, ${open ? 'shown by a trace' : 'no longer there'}: ${name}`,
+        ),
       ],
     }
   },

@@ -25,7 +25,9 @@ export const mutation = {
   async run({ quick, progress }) {
     const { random } = await import('../../dist/testing/random.js')
     const every = PARTS.flatMap(mutantsIn).filter(({ file }) => !quick || QUICK.includes(file))
-    const all = random(SEED).shuffle(every).slice(0, quick ? 20 : undefined)
+    const all = random(SEED)
+      .shuffle(every)
+      .slice(0, quick ? 20 : undefined)
     const stopMs = performance.now() + MINUTES * 60_000
     const benches = await Promise.all(Array.from({ length: quick ? 1 : LANES }, openBench))
     try {
@@ -71,7 +73,11 @@ function stagesOf(file) {
   const own = `test/${part}/${name.replace('.ts', '.test.ts')}`
   const slow = ['test/key/properties.test.ts']
   const beside = filesIn(`test/${part}`, '.test.ts').filter((test) => test !== own && !slow.includes(test))
-  const after = { core: filesIn('test/engine', '.test.ts'), key: slow, engine: ['test/proof/findings.test.ts'] }
+  const after = {
+    core: filesIn('test/engine', '.test.ts'),
+    key: slow,
+    engine: ['test/proof/findings.test.ts'],
+  }
   return [isThere(own) ? [own] : [], beside, after[part]].filter((stage) => stage.length > 0)
 }
 
@@ -87,7 +93,8 @@ async function control(bench) {
 
 function reportOf(all, count, controlled) {
   const parts = PARTS.filter((part) => all.some((mutant) => mutant.part === part))
-  const killedIn = (part) => all.filter((mutant) => mutant.part === part && mutant.killedBy !== undefined).length
+  const killedIn = (part) =>
+    all.filter((mutant) => mutant.part === part && mutant.killedBy !== undefined).length
   const countIn = (part) => all.filter((mutant) => mutant.part === part).length
   const scores = parts.map((part) => [part, killedIn(part) / countIn(part)])
   const survivors = all.filter(({ killedBy }) => killedBy === undefined)
@@ -106,6 +113,8 @@ function reportOf(all, count, controlled) {
 
 function describe({ file, source, from, line, what }) {
   const code = source.slice(source.lastIndexOf('\n', from) + 1, source.indexOf('\n', from)).trim()
-  const why = EXPLAINED.find((one) => one.file === file && code.includes(one.code) && (one.what ?? what) === what)
+  const why = EXPLAINED.find(
+    (one) => one.file === file && code.includes(one.code) && (one.what ?? what) === what,
+  )
   return `survived: ${file}:${line}, ${what}: \`${code.slice(0, 90)}\`${why ? `. ${why.why}` : ''}`
 }

@@ -8,6 +8,11 @@ let report
 try {
   report = await row.run({ quick: size === 'quick', progress })
 } catch (error) {
-  report = { error: String(error?.message ?? error).split('\n').slice(0, 4).join(' ') }
+  report = {
+    error: String(error?.message ?? error)
+      .split('\n')
+      .slice(0, 4)
+      .join(' '),
+  }
 }
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0))

@@ -11,7 +11,11 @@ const [folder, calls, faulty] = process.argv.slice(2)
 const told = path.join(folder, 'told.jsonl')
 const effects = path.join(folder, 'effects.txt')
 const sqlite = sqliteStore(path.join(folder, 'ibid.db'))
-const ibid = createIbid({ store: faulty === 'faulty' ? sayYes(sqlite) : sqlite, tenant: 'acme', housekeeping: false })
+const ibid = createIbid({
+  store: faulty === 'faulty' ? sayYes(sqlite) : sqlite,
+  tenant: 'acme',
+  housekeeping: false,
+})
 const keys = Array.from({ length: Number(calls) }, (_, at) => `call ${at}`).values()
 
 async function work() {

@@ -24,7 +24,9 @@ export const syscalls = {
     await ensureDebian(['gcc', 'libc6-dev'], ['/usr/bin/gcc'])
     const folder = await mkdtemp(path.join(tmpdir(), 'ibid-syscalls-'))
     const shim = path.join(folder, 'failing.so')
-    const counts = quick ? [7, 50] : [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 23, 29, 37, 50, 75, 100, 150, 250, 500]
+    const counts = quick
+      ? [7, 50]
+      : [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 17, 23, 29, 37, 50, 75, 100, 150, 250, 500]
     const sum = { runs: 0, failures: 0, calls: 0, acknowledged: 0 }
     const found = []
     try {
@@ -39,7 +41,12 @@ export const syscalls = {
       }
       const control = await tryDisk(folder, shim, 'EVERY', 25, 100, 'faulty')
       return {
-        ran: { runs: sum.runs, 'failed system calls': sum.failures, calls: sum.calls, acknowledged: sum.acknowledged },
+        ran: {
+          runs: sum.runs,
+          'failed system calls': sum.failures,
+          calls: sum.calls,
+          acknowledged: sum.acknowledged,
+        },
         tried: sum.calls,
         violations: found.length,
         control: { planted: 1, caught: control.violations.length > 0 ? 1 : 0 },
@@ -102,7 +109,8 @@ async function judge(folder, told, effects) {
       if (times > 1) found.push(`${key} happened ${times} times`)
       if (isAcknowledged && state !== 'succeeded') found.push(`${key} was acknowledged, and is ${state}`)
       if (isAcknowledged && times === 0) found.push(`${key} was acknowledged, and never happened`)
-      if (times > 0 && (state === 'absent' || state === 'released')) found.push(`${key} happened, and is ${state}`)
+      if (times > 0 && (state === 'absent' || state === 'released'))
+        found.push(`${key} happened, and is ${state}`)
     }
     const { findings } = await store.check()
     found.push(...findings.filter(({ level }) => level === 'error').map(({ code }) => `check says ${code}`))

@@ -49,7 +49,16 @@ function durationOf(ms) {
   return ms < 90_000 ? `${(ms / 1_000).toFixed(1)} s` : `${(ms / 60_000).toFixed(1)} min`
 }
 
-const HEADINGS = ['property', 'verdict', 'what was run', 'violations', '95 % bound', 'control', 'seeds', 'run']
+const HEADINGS = [
+  'property',
+  'verdict',
+  'what was run',
+  'violations',
+  '95 % bound',
+  'control',
+  'seeds',
+  'run',
+]
 
 /** For a terminal: one block a row, because the cells are long. */
 export function paint(row, kept) {
@@ -61,7 +70,10 @@ export function paint(row, kept) {
     ['seeds', seeds],
     ['run', run],
   ].filter(([, fact]) => fact !== '')
-  return [`${verdict.padEnd(8)} ${property}`, ...facts.map(([name, fact]) => `           ${name}: ${fact}`)].join('\n')
+  return [
+    `${verdict.padEnd(8)} ${property}`,
+    ...facts.map(([name, fact]) => `           ${name}: ${fact}`),
+  ].join('\n')
 }
 
 export function page(rows, keep, versions) {
@@ -80,7 +92,9 @@ export function page(rows, keep, versions) {
     line(HEADINGS.map(() => '---')),
     ...table,
     '',
-    `Versions: ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}.`,
+    `Versions: ${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.`,
     ...details,
     '',
   ].join('\n')

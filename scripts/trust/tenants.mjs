@@ -7,7 +7,32 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const SEED = 8
-const PARTS = ['a', 'A', 'acme', ':', '::', '/', '%', '\u00e9', 'e\u0301', ' ', '0', '1', '-', '*', '?', '{', '}', "'", '"', '\\', '_', '💶', 'null', '..']
+const PARTS = [
+  'a',
+  'A',
+  'acme',
+  ':',
+  '::',
+  '/',
+  '%',
+  '\u00e9',
+  'e\u0301',
+  ' ',
+  '0',
+  '1',
+  '-',
+  '*',
+  '?',
+  '{',
+  '}',
+  "'",
+  '"',
+  '\\',
+  '_',
+  '💶',
+  'null',
+  '..',
+]
 
 export const tenants = {
   id: 'tenants',
@@ -49,7 +74,10 @@ async function tryPairs(store, pairs, progress) {
   const ibid = createIbid({ store, housekeeping: false, cache: false })
   const found = []
   let tried = 0
-  const text = () => Array.from({ length: 1 + Math.floor(next() * 3) }, () => PARTS[Math.floor(next() * PARTS.length)]).join('')
+  const text = () =>
+    Array.from({ length: 1 + Math.floor(next() * 3) }, () => PARTS[Math.floor(next() * PARTS.length)]).join(
+      '',
+    )
   for (let pair = 0; pair < pairs; pair++) {
     const [one, two] = alike(text(), text(), `${text()}${pair}`, next)
     if (one.tenant === two.tenant) continue
@@ -59,7 +87,8 @@ async function tryPairs(store, pairs, progress) {
     const second = await ibid.once({ ...two, payload: 2 }, () => 'two').catch(({ code }) => ({ value: code }))
     const listed = await ibid.list({ tenant: two.tenant, limit: 50 })
     if (seen !== undefined) found.push(`${JSON.stringify([one, two])}: seen`)
-    if (first.value !== 'one' || second.value !== 'two') found.push(`${JSON.stringify([one, two])}: ${first.value}, ${second.value}`)
+    if (first.value !== 'one' || second.value !== 'two')
+      found.push(`${JSON.stringify([one, two])}: ${first.value}, ${second.value}`)
     const strangers = listed.receipts.filter(({ tenant }) => tenant !== two.tenant)
     if (strangers.length > 0) found.push(`${two.tenant} was shown what belongs to ${strangers[0].tenant}`)
     if (pair % 1_000 === 0) progress(`${pair} pairs on ${store.name}`)
@@ -70,9 +99,20 @@ async function tryPairs(store, pairs, progress) {
 /** Three ways to be mistaken: the same names elsewhere, a part moved over, and names that look the same. */
 function alike(a, b, key, next) {
   const way = Math.floor(next() * 3)
-  if (way === 0) return [{ tenant: a, scope: b, key }, { tenant: `${a}${b}`, scope: b, key }]
-  if (way === 1) return [{ tenant: `${a}${b}`, scope: 'tool', key }, { tenant: a, scope: `${b}tool`, key }]
-  return [{ tenant: a, scope: b, key }, { tenant: a.normalize('NFD') + b, scope: b.normalize('NFC'), key }]
+  if (way === 0)
+    return [
+      { tenant: a, scope: b, key },
+      { tenant: `${a}${b}`, scope: b, key },
+    ]
+  if (way === 1)
+    return [
+      { tenant: `${a}${b}`, scope: 'tool', key },
+      { tenant: a, scope: `${b}tool`, key },
+    ]
+  return [
+    { tenant: a, scope: b, key },
+    { tenant: a.normalize('NFD') + b, scope: b.normalize('NFC'), key },
+  ]
 }
 
 /** The planted fault: an address is its parts, one after the other. */

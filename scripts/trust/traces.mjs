@@ -2,6 +2,8 @@
 import { ensureSpin } from '../model/spin.mjs'
 import { runTests } from './work.mjs'
 
+/** About ten minutes of an idle machine. */
+const TRACES = Number(process.env.IBID_TRUST_TRACES ?? 10_000)
 const CONTROL = 'a store at fault is found'
 
 export const traces = {
@@ -9,9 +11,12 @@ export const traces = {
   property: 'The engine does what the protocol model does',
   async run({ quick, progress }) {
     await ensureSpin()
-    const count = quick ? 64 : 10_000
+    const count = quick ? 64 : TRACES
     const env = { IBID_TRACES: String(count) }
-    const { passed, failed, figures } = await runTests(['test/model/traces.test.ts'], { env, onLine: progress })
+    const { passed, failed, figures } = await runTests(['test/model/traces.test.ts'], {
+      env,
+      onLine: progress,
+    })
     const replayed = figures.find((line) => 'traces' in line)
     if (!replayed) return { error: `nothing was replayed: ${failed.join(', ')}` }
     const caught = passed.filter((name) => name.includes(CONTROL)).length

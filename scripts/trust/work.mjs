@@ -38,7 +38,9 @@ export async function runJson(args, options) {
   try {
     return JSON.parse(line)
   } catch {
-    throw new Error(`${args.join(' ')} ended with ${code} and no result: ${(stderr || stdout).trim().slice(-600)}`)
+    throw new Error(
+      `${args.join(' ')} ended with ${code} and no result: ${(stderr || stdout).trim().slice(-600)}`,
+    )
   }
 }
 

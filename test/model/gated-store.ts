@@ -36,7 +36,12 @@ export function gatedStore(inner: Store, gates: Gates, who: number, byTimer: () 
     // Every call on its own: the model knows no batches.
     maxBatch: 1,
     lanes: 100,
-    claim: (wanted) => through('claim', () => inner.claim(wanted), ([one]) => one?.won === true),
+    claim: (wanted) =>
+      through(
+        'claim',
+        () => inner.claim(wanted),
+        ([one]) => one?.won === true,
+      ),
     swap: (changes) =>
       through(
         'swap',
@@ -52,8 +57,18 @@ export function gatedStore(inner: Store, gates: Gates, who: number, byTimer: () 
         () => true,
         byTimer(),
       ),
-    scan: (query) => through('scan', () => inner.scan(query), () => true),
-    purge: (limit, auditMs) => through('purge', () => inner.purge(limit, auditMs), ({ receipts }) => receipts > 0),
+    scan: (query) =>
+      through(
+        'scan',
+        () => inner.scan(query),
+        () => true,
+      ),
+    purge: (limit, auditMs) =>
+      through(
+        'purge',
+        () => inner.purge(limit, auditMs),
+        ({ receipts }) => receipts > 0,
+      ),
   }
   return { store, said: () => last }
 }

@@ -31,9 +31,13 @@ test('[R61] traces of the model are what the engine does', { timeout: 3_600_000 
   expect(kinds.size).toBeGreaterThan(30)
 })
 
-test.each(Object.entries(PLANTED))('a store at fault is found: %s', { timeout: 120_000 }, async (name, plant) => {
-  let found: Mismatch | undefined
-  for (const trace of kept) found ??= await replay(trace, plant)
-  report({ planted: name, caught: found !== undefined })
-  expect(found).toBeDefined()
-})
+test.each(Object.entries(PLANTED))(
+  'a store at fault is found: %s',
+  { timeout: 120_000 },
+  async (name, plant) => {
+    let found: Mismatch | undefined
+    for (const trace of kept) found ??= await replay(trace, plant)
+    report({ planted: name, caught: found !== undefined })
+    expect(found).toBeDefined()
+  },
+)

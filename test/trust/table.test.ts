@@ -2,18 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import {
-  boundOf,
-  cellsOf,
-  isBad,
-  page,
-  paint,
-  type Report,
-  verdictOf,
-} from '../../scripts/trust/table.mjs'
+import { boundOf, cellsOf, isBad, page, paint, type Report, verdictOf } from '../../scripts/trust/table.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const SOUND: Report = { ran: { kills: 3_000 }, tried: 3_000, violations: 0, control: { planted: 2, caught: 2 } }
+const SOUND: Report = {
+  ran: { kills: 3_000 },
+  tried: 3_000,
+  violations: 0,
+  control: { planted: 2, caught: 2 },
+}
 const ROW = { id: 'row', property: 'Nothing breaks' }
 const kept = (report: Report): Parameters<typeof cellsOf>[1] => ({
   report,
@@ -39,7 +36,13 @@ describe('[R61] the verdict of a row', () => {
   })
 
   it('fails the run unless the row holds or was not run', () => {
-    expect(['INVALID', 'VIOLATED', 'FAILED', 'holds', 'not run'].map(isBad)).toEqual([true, true, true, false, false])
+    expect(['INVALID', 'VIOLATED', 'FAILED', 'holds', 'not run'].map(isBad)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
   })
 })
 
@@ -59,7 +62,16 @@ describe('the bound of a count of zero', () => {
 describe('what is printed', () => {
   it('names the commit, the date, the duration, the seeds and the control', () => {
     const text = paint(ROW, kept({ ...SOUND, seeds: '1 to 9' }))
-    for (const fact of ['holds', '3,000 kills', '< 1.0e-3', '2 of 2', '1 to 9', 'abc1234', '2030-01-01', '2.0 min'])
+    for (const fact of [
+      'holds',
+      '3,000 kills',
+      '< 1.0e-3',
+      '2 of 2',
+      '1 to 9',
+      'abc1234',
+      '2030-01-01',
+      '2.0 min',
+    ])
       expect(text).toContain(fact)
   })
 
@@ -69,7 +81,11 @@ describe('what is printed', () => {
   })
 
   it('keeps bars out of the cells of the page', () => {
-    const text = page([ROW], { rows: { row: kept({ ...SOUND, note: 'a|b', details: ['found: x'] }) } }, { Node: '20' })
+    const text = page(
+      [ROW],
+      { rows: { row: kept({ ...SOUND, note: 'a|b', details: ['found: x'] }) } },
+      { Node: '20' },
+    )
     expect(text).toContain('a\\|b')
     expect(text).toContain('Versions: Node 20.')
     expect(text).toContain('- found: x')
@@ -85,12 +101,16 @@ describe('npm run trust', () => {
     return { status, output: stdout + stderr }
   }
 
-  it('[R61] tries malformed inputs, tenants and failing disks, and their controls', { timeout: 240_000 }, () => {
-    const { status, output } = trust('--quick', '--dry', '--only', 'malformed,tenants,syscalls')
-    expect(output.match(/^holds /gm)).toHaveLength(3)
-    expect(output.match(/control: 1 of 1/g)).toHaveLength(3)
-    expect(status).toBe(0)
-  })
+  it(
+    '[R61] tries malformed inputs, tenants and failing disks, and their controls',
+    { timeout: 240_000 },
+    () => {
+      const { status, output } = trust('--quick', '--dry', '--only', 'malformed,tenants,syscalls')
+      expect(output.match(/^holds /gm)).toHaveLength(3)
+      expect(output.match(/control: 1 of 1/g)).toHaveLength(3)
+      expect(status).toBe(0)
+    },
+  )
 
   it('ends with 1 and says INVALID when a control is not caught', { timeout: 120_000 }, () => {
     const { status, output } = trust('--dry', '--only', 'blind', '--quick')

@@ -50,7 +50,11 @@ export async function openBench() {
 
 /** A group of its own, so that the workers of a vitest that hangs end with it. */
 function start(folder) {
-  const lane = fork(LANE, [folder], { cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  const lane = fork(LANE, [folder], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
   return new Promise((resolve, reject) => {
     lane.once('message', () => {
       lane.removeAllListeners('exit')

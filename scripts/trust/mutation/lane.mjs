@@ -24,7 +24,10 @@ await vitest.standalone()
 /** The first test that failed in these files; undefined when all of them are green. */
 async function failing(files) {
   const specs = files.flatMap((file) => vitest.getModuleSpecifications(path.join(folder, file)))
-  const wanted = specs.length > 0 ? specs : files.map((file) => vitest.getRootProject().createSpecification(path.join(folder, file)))
+  const wanted =
+    specs.length > 0
+      ? specs
+      : files.map((file) => vitest.getRootProject().createSpecification(path.join(folder, file)))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(wanted)
   for (const module of testModules) {
     for (const test of module.children.allTests('failed')) return test.fullName

@@ -45,7 +45,11 @@ function mutate(node, source, add) {
       // Texts are joined with a plus, too.
       if (node.operator === '+' && [node.left, node.right].some(isText)) return
       for (const operator of OPERATORS[node.operator] ?? [])
-        add(node, `(${text(node.left)} ${operator} ${text(node.right)})`, `${node.operator} becomes ${operator}`)
+        add(
+          node,
+          `(${text(node.left)} ${operator} ${text(node.right)})`,
+          `${node.operator} becomes ${operator}`,
+        )
       return
     case 'UnaryExpression':
       if (node.operator === '!' || node.operator === '-')
@@ -57,8 +61,10 @@ function mutate(node, source, add) {
       add(node.test, 'false', 'condition always false')
       return
     case 'Literal':
-      if (typeof node.value === 'boolean') add(node, String(!node.value), `${node.value} becomes ${!node.value}`)
-      if (typeof node.value === 'number') add(node, `${node.value + 1}`, `${node.raw} becomes ${node.value + 1}`)
+      if (typeof node.value === 'boolean')
+        add(node, String(!node.value), `${node.value} becomes ${!node.value}`)
+      if (typeof node.value === 'number')
+        add(node, `${node.value + 1}`, `${node.raw} becomes ${node.value + 1}`)
       return
     case 'ReturnStatement':
       if (node.argument && text(node.argument) !== 'undefined')
@@ -80,7 +86,8 @@ function isText(node) {
 function visit(node, see) {
   if (node === null || typeof node !== 'object') return
   if (Array.isArray(node)) return void node.forEach((one) => visit(one, see))
-  if (typeof node.type !== 'string' || /^(TSType|TSInterface|TSEnum|ImportDeclaration)/.test(node.type)) return
+  if (typeof node.type !== 'string' || /^(TSType|TSInterface|TSEnum|ImportDeclaration)/.test(node.type))
+    return
   see(node)
   for (const [name, child] of Object.entries(node)) {
     if (name === 'typeAnnotation' || name === 'typeParameters' || name === 'returnType') continue
