@@ -13,6 +13,7 @@
  *   - A person releases a held receipt only when no attempt of it can still do anything.
  *   - With SURE, so does a status check that meets a held receipt. Without SURE a check tells what has landed so far,
  *     and the receipt that it releases runs again as the attempt it was, unchecked: with AGAIN, it is checked first.
+ *   - With LATE, an answer to "is it still mine?" that took longer than a lease is asked for again.
  *   - With FENCE, the downstream refuses an epoch below the highest that it was shown.
  *
  * Each step prints a line, `@ who what how | receipt`: scripts/model/traces.mjs replays those against the engine.
@@ -95,6 +96,14 @@ byte fence;
 byte fl[NC], fep[NC], finc[NC];
 bool own[NC], under[NC], due[NC], lostlease[NC], ab[NC];
 bool dead[NW], stale[NW], idle[NW];
+#ifdef LATE
+bool late[NW];           /* a lease has passed since it asked whether it still owns the receipt */
+#define ASKED_NOW late[w] = 0
+#define IS_LATE late[w]
+#else
+#define ASKED_NOW skip
+#define IS_LATE false
+#endif
 byte working = NW;
 
 byte ticks = TICKS, expires = EXPIRES, losts = LOSTS, crashes = CRASHES, errs = ERRS;
@@ -170,7 +179,7 @@ inline end_call(how) {
   SAY(w, END, how);
   own[f] = 0; under[f] = 0; lostlease[f] = 0;
   tried = 0; unans = 0; won = 0; done = 0; f_st = 0; f_tok = 0; f_att = 0; f_ser = 0; f_ended = 0; f_gone = 0;
-  m_att = 0; m_ep = 0; m_inc = 0; to = 0; natt = 0; ev = 0; timedout = 0; second = 0; answer = OK
+  m_att = 0; m_ep = 0; m_inc = 0; to = 0; natt = 0; ev = 0; asked = 0; timedout = 0; second = 0; answer = OK
 }
 
 inline give_up() { ab[f] = 1; end_call(UNAVAILABLE) }
@@ -182,13 +191,13 @@ inline fly() { fl[f] = 1; fep[f] = m_ep; finc[f] = m_inc }
 /* An answer says that the receipt is ours: nothing starts on a lease that may be over. */
 inline took(a) {
   m_att = a; m_ep = ep_seen; m_inc = inc_seen; second = 0;
-  if :: stale[w] -> goto asking :: else -> skip fi;
+  if :: stale[w] -> asked = 1; ASKED_NOW; goto asking :: else -> skip fi;
   start()
 }
 
-/* AGAIN: whoever claims a receipt that was released checks first, whatever the number of the attempt. */
+/* AGAIN: whoever is not the first to hold a receipt checks first, whatever the number of the attempt. */
 #ifdef AGAIN
-#define CHECKS_AGAIN (f_st == RELEASED && !f_ended)
+#define CHECKS_AGAIN ((f_st == RELEASED && !f_ended) || (f_st == PENDING && f_tok == t))
 #else
 #define CHECKS_AGAIN false
 #endif
@@ -212,7 +221,7 @@ inline ambiguous() {
 }
 
 proctype Worker(byte w) {
-  byte n, t, f, tried, unans, f_st, f_tok, f_att, f_ser, m_att, m_ep, m_inc, ep_seen, inc_seen, to, natt, ev;
+  byte n, t, f, tried, unans, f_st, f_tok, f_att, f_ser, m_att, m_ep, m_inc, ep_seen, inc_seen, to, natt, ev, asked;
   bool won, done, f_ended, f_gone, timedout, second;
   mtype answer = OK;
 
@@ -249,7 +258,7 @@ claiming:
     if
     :: losts > 0 -> losts--; tried++; won = 0; SAY(w, ANSWER, LOST);
       if :: tried < TRIES -> goto claiming :: else -> give_up(); goto begin fi
-    :: won -> SAY(w, ANSWER, OK); took(1)
+    :: won -> SAY(w, ANSWER, OK); f_st = ABSENT; took(1)
     :: !won -> SAY(w, ANSWER, OK);
 #ifdef LOCAL_CLOCK
       if :: f_st == PENDING -> f_ended = 1 :: skip fi;      /* this worker's clock is ahead */
@@ -340,8 +349,13 @@ asking: /* time has passed since the claim, or during a check: is it still ours?
     :: !(second && lostlease[f]) && losts > 0 -> losts--; SAY(w, ANSWER, LOST);
       if :: second -> under[f] = 0; goto afterwards :: else -> give_up(); goto begin fi
     :: !(second && lostlease[f]) && !done -> SAY(w, ANSWER, OK); end_call(LEASELOST); goto begin
-    :: !(second && lostlease[f]) && done && second -> SAY(w, ANSWER, OK); done = 0; fly(); goto flying
-    :: !(second && lostlease[f]) && done && !second -> SAY(w, ANSWER, OK); done = 0; start()
+    :: !(second && lostlease[f]) && done && IS_LATE && asked < TRIES ->
+      SAY(w, ANSWER, OK); done = 0; asked++; ASKED_NOW; goto asking
+    :: !(second && lostlease[f]) && done && IS_LATE && asked == TRIES ->
+      SAY(w, ANSWER, OK); if :: second -> under[f] = 0; goto afterwards :: else -> give_up(); goto begin fi
+    :: !(second && lostlease[f]) && done && !(IS_LATE) && second ->
+      SAY(w, ANSWER, OK); done = 0; asked = 0; fly(); goto flying
+    :: !(second && lostlease[f]) && done && !(IS_LATE) && !second -> SAY(w, ANSWER, OK); done = 0; asked = 0; start()
     fi
   }
 
@@ -354,7 +368,7 @@ checking: /* a later attempt of a checked effect: an earlier one may have done i
     if
     :: answer == FOUND -> settle_as(SUCCEEDED)
     :: answer == UNCLEAR -> settle_as(UNKNOWN)
-    :: answer == NOTFOUND && stale[w] -> second = 1; goto asking
+    :: answer == NOTFOUND && stale[w] -> second = 1; asked = 1; ASKED_NOW; goto asking
     :: answer == NOTFOUND && !stale[w] -> fly(); goto flying
     fi
   }
@@ -540,7 +554,11 @@ next: skip
 inline time_passes() {
   k = 0;
   do
-  :: k < NW -> stale[k] = !idle[k] && !dead[k]; k++
+  :: k < NW -> stale[k] = !idle[k] && !dead[k];
+#ifdef LATE
+    late[k] = stale[k];
+#endif
+    k++
   :: else -> break
   od;
   k = 0;

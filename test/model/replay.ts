@@ -149,7 +149,8 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
     if (one.who === 22 && one.what === 'END') break
     try {
       await step(one, at)
-      await passing('pass', 0)
+      // A millisecond for each step, so that no two claims are of the same instant.
+      await passing('pass', 1)
       const { receipts, now } = await inner.get([WHERE])
       const why = unlike(one.receipt, receipts[0], now, rankOf)
       if (why !== undefined) throw new Unlike(why)
