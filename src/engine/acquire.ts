@@ -63,7 +63,7 @@ export async function acquire<T>(room: Room, call: Call<T>, token?: string): Pro
       const settled = await join(room, call, running, deadlineMs)
       if (settled) return { kind: 'settled', settled }
     } else {
-      const claimed = await claim(room, first, sinceMs)
+      const claimed = await claim(room, claiming, sinceMs)
       if (claimed.won) {
         const receipt = asWritten(first, claimed.now, claimed.epoch)
         changed(room, receipt, first)
@@ -158,10 +158,10 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   return { kind: 'owned', receipt, sinceMs, resumed: claiming.brought }
 }
 
-async function claim(room: Room, draft: Draft, startMs: number): Promise<Claimed> {
+async function claim(room: Room, claiming: Claiming, startMs: number): Promise<Claimed> {
   for (let tried = 1; ; tried++) {
     try {
-      const claimed = await room.commit.claim(draft)
+      const claimed = await room.commit.claim(claiming.first)
       room.telemetry.claimed(room.timers.elapsedMs() - startMs)
       return claimed
     } catch (error) {
@@ -170,10 +170,18 @@ async function claim(room: Room, draft: Draft, startMs: number): Promise<Claimed
         await pause(room.timers, pauseAfter(tried))
         continue
       }
-      abandon(room, draft)
-      throw storeUnavailable('nothing was executed', error)
+      throw unanswered(room, claiming, error)
     }
   }
+}
+
+/**
+ * A token that the caller brought is not given up: it may be back with it at any moment, here or in another process,
+ * and at work while what was abandoned is given back under its feet.
+ */
+function unanswered(room: Room, { first, brought }: Claiming, error: unknown): Error {
+  if (!brought) abandon(room, first)
+  return storeUnavailable('nothing was executed', error)
 }
 
 /**
@@ -185,10 +193,7 @@ async function swapOrAskAgain(room: Room, claiming: Claiming, change: Swap): Pro
     return await room.commit.swap(change)
   } catch (error) {
     room.telemetry.storeFailed()
-    if (++claiming.unanswered >= TRIES) {
-      abandon(room, claiming.first)
-      throw storeUnavailable('nothing was executed', error)
-    }
+    if (++claiming.unanswered >= TRIES) throw unanswered(room, claiming, error)
     await pause(room.timers, pauseAfter(claiming.unanswered))
     return undefined
   }

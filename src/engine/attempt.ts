@@ -4,7 +4,7 @@
  * does afterwards changes nothing here.
  */
 import { ownerDraft } from '../core/drafts.js'
-import { IbidError, leaseLost } from '../core/errors.js'
+import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { abandon } from './abandon.js'
@@ -45,6 +45,9 @@ export class RunningAttempt implements Attempt {
   }
 }
 
+/** Renewals that may come back late before an attempt that has not begun is given up. */
+const TRIES = 3
+
 /**
  * Nothing starts on a lease that may be over: a process that was paused between the claim and now asks first.
  * Throws LEASE_LOST when the receipt has changed hands.
@@ -55,9 +58,18 @@ export function stillOwned(room: Room, receipt: Receipt, sinceMs: number): Promi
 }
 
 async function askOwned(room: Room, receipt: Receipt): Promise<void> {
-  const asked = answered(room, 'nothing was executed', renew(room, receipt))
-  asked.catch(() => abandon(room, receipt))
-  if (!(await asked)) throw leaseLost(view(receipt))
+  for (let tried = 1; ; tried++) {
+    const askedMs = room.timers.elapsedMs()
+    const asked = answered(room, 'nothing was executed', renew(room, receipt))
+    asked.catch(() => abandon(room, receipt))
+    if (!(await asked)) throw leaseLost(view(receipt))
+    // The answer was on its way as well: what it says holds only while the lease that it moved is young.
+    if (room.timers.elapsedMs() - askedMs < receipt.leaseMs / 2) return
+    if (tried === TRIES) {
+      abandon(room, receipt)
+      throw storeUnavailable('nothing was executed', 'its answers take longer than half of the lease')
+    }
+  }
 }
 
 /**

@@ -91,8 +91,8 @@ function perform<T>(
 ): Ended<T> | Promise<Ended<T>> {
   const { maxOutcome } = room.store
   const { check, timeoutMs } = call.terms
-  // A later attempt of a checked effect: an earlier one may have done it already.
-  const checksFirst = check !== undefined && receipt.attempt > 1
+  // Not the first that claimed it: an earlier one may have done it, also after a check had found nothing yet.
+  const checksFirst = check !== undefined && (receipt.attempt > 1 || receipt.createdAt !== receipt.at)
   try {
     const result: unknown = underLease<unknown>(
       room,

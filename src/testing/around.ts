@@ -1,4 +1,5 @@
 /** A store with something done around each of its calls: what the faulty store and the crashing one are made of. */
+import type { Address, Draft } from '../core/receipt.js'
 import type { Store } from '../store.js'
 
 export const VERBS = [
@@ -16,6 +17,8 @@ export type Verb = (typeof VERBS)[number]
 
 export interface Surrounded<T> {
   readonly verb: Verb
+  /** The receipts that it is about, where it names them; with what they shall become. */
+  readonly about?: readonly (Address & Partial<Draft>)[]
   readonly run: () => Promise<T>
   /** Carries out the first half of a batch of claims or swaps. */
   readonly runHalf?: () => Promise<unknown>
@@ -33,16 +36,19 @@ export function around<Tx>(inner: Store<Tx>, surround: Around): Store<Tx> {
     claim: async (wanted) =>
       await surround({
         verb: 'claim',
+        about: wanted,
         run: async () => await inner.claim(wanted),
         runHalf: async () => await inner.claim(half(wanted)),
       }),
     swap: async (changes) =>
       await surround({
         verb: 'swap',
+        about: changes.map(({ next }) => next),
         run: async () => await inner.swap(changes),
         runHalf: async () => await inner.swap(half(changes)),
       }),
-    get: async (addresses) => await surround({ verb: 'get', run: async () => await inner.get(addresses) }),
+    get: async (addresses) =>
+      await surround({ verb: 'get', about: addresses, run: async () => await inner.get(addresses) }),
     scan: async (query) => await surround({ verb: 'scan', run: async () => await inner.scan(query) }),
     purge: async (limit, auditMs) =>
       await surround({ verb: 'purge', run: async () => await inner.purge(limit, auditMs) }),

@@ -28,8 +28,8 @@ export interface Fault {
 }
 
 export interface FaultPlan {
-  /** The first that applies is the one that happens. */
-  readonly faults?: readonly Fault[]
+  /** The first that applies is the one that happens; or which one, if any, happens to a call. */
+  readonly faults?: readonly Fault[] | ((call: Pick<Surrounded<unknown>, 'verb' | 'about'>) => Fault | undefined)
   readonly seed?: number
   /** How a delay passes. Default: in real time. */
   readonly pause?: (ms: number) => Promise<unknown>
@@ -51,8 +51,9 @@ export function faultyStore<Tx>(inner: Store<Tx>, plan: FaultPlan = {}): FaultyS
   let injected = 0
   let isOut = false
 
-  function choose(verb: Verb, call: number): Fault | undefined {
+  function choose({ verb, about }: Surrounded<unknown>, call: number): Fault | undefined {
     if (isOut) return { kind: 'refused' }
+    if (typeof plan.faults === 'function') return plan.faults(about ? { verb, about } : { verb })
     return plan.faults?.find(
       ({ verbs, calls, probability }) =>
         (verbs === undefined || verbs.includes(verb)) &&
@@ -64,7 +65,7 @@ export function faultyStore<Tx>(inner: Store<Tx>, plan: FaultPlan = {}): FaultyS
   async function surround<T>(given: Surrounded<T>): Promise<T> {
     const call = (counts.get(given.verb) ?? 0) + 1
     counts.set(given.verb, call)
-    const fault = choose(given.verb, call)
+    const fault = choose(given, call)
     if (!fault) return await given.run()
     injected++
     return await suffer(given, fault, call, pause)

@@ -4,7 +4,7 @@ import type { Attempt, CheckResult } from '../../src/core/policy.js'
 import type { Store } from '../../src/store.js'
 import { type MemoryTx, memoryStore } from '../../src/stores/memory/index.js'
 import { type Tap, tapped } from './tapped-store.js'
-import { turn, type VirtualTime, virtualTime } from './virtual-time.js'
+import { turn, type VirtualTime, virtualTime } from '../../src/testing/virtual-time.js'
 
 export interface Bench {
   readonly time: VirtualTime

@@ -6,7 +6,7 @@ import { createSettledCache } from '../../src/engine/settled-cache.js'
 import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
 import { fingerprint } from '../../src/key/index.js'
 import { bench, failure, INTENT, manual, turn, WHERE, within } from './bench.js'
-import { virtualTime } from './virtual-time.js'
+import { virtualTime } from '../../src/testing/virtual-time.js'
 
 function refuse(): never {
   throw new Rejected('no such payment', { code: 'NO_PAYMENT', data: { id: 7 } })

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { tally } from '../../src/testing/index.js'
 import { explore } from './explorer.js'
-import { PLANTED } from './planted-stores.js'
+import { PLANTED } from '../../src/testing/planted-stores.js'
 import { runTwoWorkers, type Setting } from './two-workers.js'
 import { problemsOf } from './verdict.js'
 

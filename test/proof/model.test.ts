@@ -12,7 +12,7 @@ import { sqliteStore } from '../../src/stores/sqlite/index.js'
 import type { Store } from '../../src/store.js'
 import { tally, type TestClock } from '../../src/testing/index.js'
 import { type Command, createWorld, ENDS, KEYS } from './model.js'
-import { PLANTED } from './planted-stores.js'
+import { PLANTED } from '../../src/testing/planted-stores.js'
 
 const SEED = Number(process.env['IBID_SEED'] ?? 20_300_101)
 

@@ -9,8 +9,8 @@ import { decodeOutcome } from '../../src/core/outcome.js'
 import { createIbid, type Ibid, IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { faultyStore, random, type TestClock } from '../../src/testing/index.js'
-import { virtualTime, type VirtualTime } from '../engine/virtual-time.js'
-import { type Change, watched } from './watched-store.js'
+import { virtualTime, type VirtualTime } from '../../src/testing/virtual-time.js'
+import { type Change, watched } from '../../src/testing/watched-store.js'
 
 /** Each key keeps to one policy, so that its promise can be held against it. */
 export const KEYS = ['hold', 'retry', 'check'] as const

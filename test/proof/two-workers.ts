@@ -13,10 +13,10 @@ import { createIbid, type Ibid } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { type Seen, seen, turn, WHERE } from '../engine/bench.js'
-import { virtualTime } from '../engine/virtual-time.js'
+import { virtualTime } from '../../src/testing/virtual-time.js'
 import type { Choose } from './explorer.js'
 import { createGates, type Parked } from './gates.js'
-import { watched } from './watched-store.js'
+import { watched } from '../../src/testing/watched-store.js'
 
 export type PolicyName = 'hold' | 'retry' | 'check'
 type Plant = (store: Store) => Store

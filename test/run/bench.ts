@@ -3,7 +3,7 @@ import { createRuns, type Run, type Runs, type RunsOptions } from '../../src/gua
 import { createIbid, type Ibid, type IbidError } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
-import { type VirtualTime, virtualTime } from '../engine/virtual-time.js'
+import { type VirtualTime, virtualTime } from '../../src/testing/virtual-time.js'
 
 export interface Worker {
   readonly ibid: Ibid

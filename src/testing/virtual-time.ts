@@ -2,14 +2,16 @@
  * One time for a store's clock and the engines' timers, which stands until a test lets it pass. `pass` fires every
  * timer at its own instant; `jump` is a computer that was asleep: all that is due fires late, and at once.
  */
-import type { Timers } from '../../src/engine/timers.js'
-import { stillClock, type TestClock } from '../../src/testing/index.js'
+import type { IbidOptions } from '../index.js'
+import { stillClock, type TestClock } from './clock.js'
+
+export type Timers = NonNullable<IbidOptions['timers']>
 
 export interface VirtualTime {
   readonly clock: TestClock
   readonly timers: Timers
-  /** Timers of their own, which stop with the worker that has them. */
-  worker(): { readonly timers: Timers; stop(): void }
+  /** Timers of their own, for one worker. */
+  worker(options?: WorkerOptions): Worker
   pass(ms: number): Promise<void>
   jump(ms: number): Promise<void>
   /** Goes to the next timer and fires it; false when there is none. */
@@ -21,10 +23,30 @@ export interface VirtualTime {
   readonly set: number
 }
 
+export interface WorkerOptions {
+  /** How fast its own clock runs: 2 counts two milliseconds where one has passed. Default 1. */
+  readonly rate?: number
+}
+
+export interface Worker {
+  readonly timers: Timers
+  /** For good: none of its timers fires any more. */
+  stop(): void
+  /** None of its timers fires until `resume`; those that came due meanwhile fire then, late. */
+  pause(): void
+  resume(): void
+}
+
+interface Owner {
+  stopped: boolean
+  paused: boolean
+  readonly rate: number
+}
+
 interface Timer {
   readonly atMs: number
   readonly fn: () => void
-  readonly owner: { stopped: boolean }
+  readonly owner: Owner
 }
 
 /** Everything that needs no timer has happened when this resolves: promises, ticks, what they started. */
@@ -49,11 +71,11 @@ export function virtualTime(atMs?: number): VirtualTime {
   let set = 0
   const elapsedMs = (): number => clock.now() - startMs
 
-  function timersOf(owner: { stopped: boolean }): Timers {
+  function timersOf(owner: Owner): Timers {
     return {
-      elapsedMs,
+      elapsedMs: () => elapsedMs() * owner.rate,
       after(ms, fn) {
-        const timer = { atMs: onGrid(elapsedMs() + Math.max(ms, 0)), fn, owner }
+        const timer = { atMs: onGrid(elapsedMs() + Math.max(ms, 0) / owner.rate), fn, owner }
         set++
         waiting.add(timer)
         return () => void waiting.delete(timer)
@@ -65,6 +87,7 @@ export function virtualTime(atMs?: number): VirtualTime {
     let first: Timer | undefined
     for (const timer of waiting) {
       if (timer.owner.stopped) waiting.delete(timer)
+      else if (timer.owner.paused) continue
       else if (timer.atMs <= byMs && (!first || timer.atMs < first.atMs)) first = timer
     }
     return first
@@ -91,10 +114,15 @@ export function virtualTime(atMs?: number): VirtualTime {
 
   return {
     clock,
-    timers: timersOf({ stopped: false }),
-    worker() {
-      const owner = { stopped: false }
-      return { timers: timersOf(owner), stop: () => void (owner.stopped = true) }
+    timers: timersOf({ stopped: false, paused: false, rate: 1 }),
+    worker({ rate = 1 } = {}) {
+      const owner: Owner = { stopped: false, paused: false, rate }
+      return {
+        timers: timersOf(owner),
+        stop: () => void (owner.stopped = true),
+        pause: () => void (owner.paused = true),
+        resume: () => void (owner.paused = false),
+      }
     },
     pass,
     async jump(ms) {
