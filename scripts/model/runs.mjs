@@ -7,7 +7,7 @@
  * before it runs. LATE: an answer that took longer than a lease is asked for again. Without AGAIN, a status check
  * has to be SURE of what it says about a held receipt.
  */
-const ENGINE = {}
+const ENGINE = { AGAIN: true, LATE: true }
 const CHECKED = ENGINE.AGAIN ? {} : { SURE: true }
 
 const NONE = { TICKS: 0, EXPIRES: 0, LOSTS: 0, CRASHES: 0, ERRS: 0, SWEEPS: 0, RESOLVES: 0 }
@@ -34,7 +34,7 @@ const ALL_AT_ONCE = { TICKS: 1, LOSTS: 1, CRASHES: 1, ERRS: 1, SWEEPS: 1, RESOLV
 const ACROSS_WINDOWS = { ...NONE, CALLS: 2, TICKS: 1, EXPIRES: 1, ERRS: 1, SWEEPS: 1, CRASHES: 1 }
 const THREE_WORKERS = { ...NONE, NW: 3, TICKS: 1, CRASHES: 1, SWEEPS: 1 }
 
-const FULL = [...each(ALL_AT_ONCE), ...each(ACROSS_WINDOWS), ...each(THREE_WORKERS)]
+const FULL = [...each(ALL_AT_ONCE), ...each(ACROSS_WINDOWS), ...each(THREE_WORKERS).slice(0, 2)]
 
 export const runsOf = (size) => (size === 'full' ? FULL : SMALL)
 

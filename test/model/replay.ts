@@ -7,7 +7,7 @@ import type { Resolution } from '../../src/engine/resolve.js'
 import type { Store } from '../../src/store.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { type Seen, seen, turn, WHERE } from '../engine/bench.js'
-import { virtualTime } from '../engine/virtual-time.js'
+import { virtualTime } from '../../src/testing/virtual-time.js'
 import { createGates, type Parked } from '../proof/gates.js'
 import { answerOf, createActors, errorOf, LEASE_MS, WINDOW_MS } from './actors.js'
 import { epochRanks, unlike } from './compare.js'
@@ -50,7 +50,8 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
   async function standing(who: number, label: string, after: boolean): Promise<Parked> {
     for (const pauseMs of PAUSES_MS) {
       if (pauseMs > 0) await passing('pass', pauseMs)
-      const one = gates.parked.find((it) => it.worker === who && it.after === after && it.label === label)
+      // A call that has ended may have left somebody standing: the last to arrive is the one that is meant.
+      const one = gates.parked.findLast((it) => it.worker === who && it.after === after && it.label === label)
       if (one) return one
     }
     const there = gates.parked.map((it) => `${it.worker} ${it.label}${it.after ? ' (answered)' : ''}`)
@@ -78,7 +79,7 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
   }
 
   async function answer(who: number, how: string): Promise<void> {
-    const gate = gates.parked.find((it) => it.worker === who && it.after && !it.label.includes('timer'))
+    const gate = gates.parked.findLast((it) => it.worker === who && it.after && !it.label.includes('timer'))
     if (!gate) throw new Unlike(`nothing was answered to ${who}`)
     gate.go(how === 'LOST' ? 'lost' : 'on')
   }

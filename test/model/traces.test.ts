@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { type Trace, traces } from '../../scripts/model/traces.mjs'
-import { PLANTED } from '../proof/planted-stores.js'
+import { PLANTED } from '../../src/testing/planted-stores.js'
 import { type Mismatch, replay } from './replay.js'
 import { report } from './report.js'
 
