@@ -40,6 +40,8 @@ const mine = {}
 const size = flags.quick ? 'quick' : 'full'
 const commit = commitNow()
 const bad = []
+const TELL_MS = 10_000
+let toldMs = performance.now()
 
 for (const row of wanted?.map(findRow) ?? ROWS) {
   const startMs = performance.now()
@@ -73,8 +75,13 @@ function commitNow() {
   }
 }
 
+/** On a terminal, one line that changes; elsewhere, a line now and then. */
 function showProgress(id, line) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${id}: ${line.slice(0, 100)}`)
+  const text = `${id}: ${line.slice(0, 100)}`
+  if (process.stderr.isTTY) return void process.stderr.write(`\r\u001B[2K${text}`)
+  if (performance.now() - toldMs < TELL_MS) return
+  toldMs = performance.now()
+  process.stderr.write(`${text}\n`)
 }
 
 function clearProgress() {
