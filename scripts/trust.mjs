@@ -65,8 +65,11 @@ function save() {
   writeFileSync(PAGE, page(ROWS, keep, versions()))
 }
 
+function git(...args) {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+}
+
 function commitNow() {
-  const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
   try {
     const changed = git('status', '--porcelain', '--', 'src', 'test', 'scripts', 'model')
     return git('rev-parse', '--short', 'HEAD') + (changed === '' ? '' : ' with changes')

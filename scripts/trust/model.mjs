@@ -8,7 +8,6 @@ export const model = {
     const args = ['scripts/model.mjs', '--json', ...(quick ? [] : ['--full'])]
     const { runs, faults, limits, states, spin, search } = await runJson(args, { onLine: progress })
     const sum = (name) => runs.reduce((total, run) => total + run[name], 0)
-    const figure = (number) => number.toLocaleString('en')
     return {
       ran: { 'model states': states, transitions: sum('transitions'), runs: runs.length },
       tried: states,
@@ -29,6 +28,8 @@ export const model = {
     }
   },
 }
+
+const figure = (number) => number.toLocaleString('en')
 
 function boundsOf(defines) {
   const bounds = Object.entries(defines).filter(([name, value]) => name !== 'POLICY' && value !== 0)

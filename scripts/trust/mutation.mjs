@@ -98,7 +98,6 @@ function reportOf(all, count, controlled) {
   const countIn = (part) => all.filter((mutant) => mutant.part === part).length
   const scores = parts.map((part) => [part, killedIn(part) / countIn(part)])
   const survivors = all.filter(({ killedBy }) => killedBy === undefined)
-  const percent = (share) => `${(share * 100).toFixed(1)} %`
   return {
     ran: { mutants: all.length, killed: all.length - survivors.length },
     tried: all.length,
@@ -110,6 +109,8 @@ function reportOf(all, count, controlled) {
     details: survivors.map(describe),
   }
 }
+
+const percent = (share) => `${(share * 100).toFixed(1)} %`
 
 function describe({ file, source, from, line, what }) {
   const code = source.slice(source.lastIndexOf('\n', from) + 1, source.indexOf('\n', from)).trim()

@@ -15,14 +15,14 @@ const { openStore } = await import('../../dist/stores/open.js')
 const { sqliteStore } = await import('../../dist/stores/sqlite/index.js')
 
 /** `own`: the planted fault, a store that takes the time from whoever asks. */
-async function open() {
-  if (kind === 'server') return await openStore(url)
+function open() {
+  if (kind === 'server') return openStore(url)
   const clockOffset = new Float64Array(new SharedArrayBuffer(8))
   clockOffset[0] = skewMs
   return sqliteStore(url, { clockOffset })
 }
 
-const ibid = createIbid({ store: await open(), tenant: 'acme', housekeeping: false })
+const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
 const file = (name) => path.join(folder, name)
 const until = async (name) => {
   while (!existsSync(file(name))) await sleep(10)

@@ -76,8 +76,9 @@ export function paint(row, kept) {
   ].join('\n')
 }
 
+const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
 export function page(rows, keep, versions) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   const table = rows.map((row) => line(cellsOf(row, keep.rows[row.id])))
   const details = rows.flatMap((row) => detailsOf(row, keep.rows[row.id]))
   return [

@@ -115,9 +115,10 @@ function alike(a, b, key, next) {
   ]
 }
 
+const joined = (it) => ({ ...it, tenant: 'all', scope: 'all', key: `${it.tenant}${it.scope}${it.key}` })
+
 /** The planted fault: an address is its parts, one after the other. */
 function runTogether(store) {
-  const joined = (it) => ({ ...it, tenant: 'all', scope: 'all', key: `${it.tenant}${it.scope}${it.key}` })
   return {
     ...store,
     claim: (wanted) => store.claim(wanted.map(joined)),

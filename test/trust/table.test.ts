@@ -92,15 +92,15 @@ describe('what is printed', () => {
   })
 })
 
-describe('npm run trust', () => {
-  function trust(...args: string[]): { readonly status: number | null; readonly output: string } {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/trust.mjs', ...args], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    return { status, output: stdout + stderr }
-  }
+function trust(...args: string[]): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/trust.mjs', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return { status, output: stdout + stderr }
+}
 
+describe('npm run trust', () => {
   it(
     '[R61] tries malformed inputs, tenants and failing disks, and their controls',
     { timeout: 240_000 },

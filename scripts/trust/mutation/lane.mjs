@@ -36,7 +36,7 @@ async function failing(files) {
   return unhandledErrors.length > 0 ? 'an error outside of any test' : undefined
 }
 
-process.on('message', async ({ file, text, stages }) => {
+async function tryMutant({ file, text, stages }) {
   const target = path.join(folder, file)
   const sound = readFileSync(target, 'utf8')
   let killedBy
@@ -53,5 +53,7 @@ process.on('message', async ({ file, text, stages }) => {
     vitest.invalidateFile(target)
   }
   process.send({ killedBy })
-})
+}
+
+process.on('message', (order) => void tryMutant(order))
 process.send({ ready: true })

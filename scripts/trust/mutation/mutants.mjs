@@ -85,7 +85,7 @@ function isText(node) {
 /** Types are not walked into, and neither is what a member is called. */
 function visit(node, see) {
   if (node === null || typeof node !== 'object') return
-  if (Array.isArray(node)) return void node.forEach((one) => visit(one, see))
+  if (Array.isArray(node)) return node.forEach((one) => visit(one, see))
   if (typeof node.type !== 'string' || /^(TSType|TSInterface|TSEnum|ImportDeclaration)/.test(node.type))
     return
   see(node)
