@@ -52,7 +52,7 @@ async function verifyRuns() {
     runsOf(flags.full ? 'full' : 'small'),
     async ({ name, defines }) => {
       const verdict = await verify(defines, { large: flags.full })
-      const { states: seen, depth, errors, memoryMb, ms, complete, violation, trail } = verdict
+      const { states: seen, transitions, depth, errors, memoryMb, ms, complete, violation, trail } = verdict
       const cells = [
         name.padEnd(32),
         count(seen).padStart(12),
@@ -62,7 +62,7 @@ async function verifyRuns() {
       const costs = [`${Math.round(memoryMb)} MB`.padStart(8), `${(ms / 1000).toFixed(1)} s`.padStart(8)]
       say([...cells, ...costs, complete ? '' : ` ${violation ?? 'not complete'}`].join(' '))
       for (const line of trail) say(`    ${line}`)
-      return { name, defines, states: seen, depth, errors, memoryMb, ms, complete, violation }
+      return { name, defines, states: seen, transitions, depth, errors, memoryMb, ms, complete, violation }
     },
   )
 }

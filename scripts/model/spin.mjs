@@ -9,7 +9,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureDebian } from '../servers/debian.mjs'
 
-export const MODEL = fileURLToPath(new URL('../../model/protocol.pml', import.meta.url))
+const MODEL = fileURLToPath(new URL('../../model/protocol.pml', import.meta.url))
 const SPIN = '/usr/bin/spin'
 const MOST_MB = 7_500
 const MOST_DEPTH = 200_000
@@ -23,7 +23,7 @@ export async function spinVersion() {
   return (await run(SPIN, ['-V'])).output.trim().replace(/ -- .*/, '')
 }
 
-export const flagsOf = (defines) =>
+const flagsOf = (defines) =>
   Object.entries(defines).map(([name, value]) => (value === true ? `-D${name}` : `-D${name}=${value}`))
 
 /** `large`: compiled for speed, and states kept in less room. Otherwise what takes time is the compiler. */

@@ -1,4 +1,4 @@
-/** Defects planted in the sources, one at a time: a test has to notice each. The control is one that nothing can notice. */
+/** Defects planted in the sources, one at a time: a test has to notice each. The control is one that none can. */
 import { runNode } from './work.mjs'
 
 export const planted = {

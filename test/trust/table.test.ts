@@ -1,4 +1,4 @@
-/** The table's own rules: a row without a caught control is INVALID whatever it counted, and what was not run says so. */
+/** The rules of the table itself: a row without a caught control is INVALID, and what was not run says so. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'

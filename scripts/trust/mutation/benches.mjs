@@ -1,4 +1,4 @@
-/** Benches for mutants, several at once. One whose mutant does not end in time is ended, and a new one takes its place. */
+/** Benches for mutants, several at once. One whose mutant does not end in time is ended and replaced. */
 import { fork } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import os from 'node:os'
