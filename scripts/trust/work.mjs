@@ -55,10 +55,13 @@ export async function runTests(files, { env = {}, onLine } = {}) {
   try {
     const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs')
     const shape = ['--coverage.enabled=false', '--reporter=json', `--outputFile=${report}`]
-    const { stderr } = await runNode([vitest, 'run', ...files, ...shape], {
-      env: { ...env, IBID_TEST_TALLY: tally, IBID_TRUST: figures },
-      onLine,
-    })
+    const { stderr } = await runNode(
+      [vitest, 'run', '--config', 'scripts/trust/vitest.config.mjs', '--root', '.', ...files, ...shape],
+      {
+        env: { ...env, IBID_TEST_TALLY: tally, IBID_TRUST: figures },
+        onLine,
+      },
+    )
     if (!existsSync(report)) throw new Error(`vitest left no report: ${stderr.slice(-600)}`)
     const results = JSON.parse(readFileSync(report, 'utf8')).testResults
     const tests = results.flatMap(({ assertionResults }) => assertionResults)
