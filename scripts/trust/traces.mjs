@@ -11,7 +11,7 @@ export const traces = {
   property: 'The engine does what the protocol model does',
   async run({ quick, progress }) {
     await ensureSpin()
-    const count = quick ? 64 : TRACES
+    const count = quick ? 96 : TRACES
     const env = { IBID_TRACES: String(count) }
     const { passed, failed, figures } = await runTests(['test/model/traces.test.ts'], {
       env,
