@@ -1,0 +1,81 @@
+/**
+ * A process killed with SIGKILL at every point between claim and settle, on every store that runs here, under every
+ * policy; round after round, until enough kills or the time is up. Effects are counted in a ledger outside the store.
+ */
+import { startPostgres } from '../servers/postgres.mjs'
+import { startRedis } from '../servers/redis.mjs'
+
+const KILLS = 50_000
+const MINUTES = Number(process.env.IBID_TRUST_CRASH_MINUTES ?? 75)
+const fixture = (name) => new URL(`../../test/fixtures/${name}-store.mjs`, import.meta.url)
+const ALL = ['hold', 'check', 'retry', 'atomic']
+
+export const crashes = {
+  id: 'crashes',
+  property: 'A crash at any point between claim and settle breaks no promise',
+  async run({ quick, progress }) {
+    const { crashMatrix } = await import('../../dist/testing/index.js')
+    const stores = quick ? [sqlite] : [sqlite, await postgres(), await redis()]
+    const books = new Map(stores.map(({ name }) => [name, { kills: 0, cells: 0, violations: [] }]))
+    const killed = () => [...books.values()].reduce((sum, { kills }) => sum + kills, 0)
+    const most = quick ? 1 : KILLS
+    const stopMs = performance.now() + MINUTES * 60_000
+    let unreached = 0
+    try {
+      do {
+        for (const { name, policies } of stores) {
+          const points = quick
+            ? ['before claim', 'after effect', ['after effect', 'before settle']]
+            : undefined
+          const cells = await crashMatrix({ module: fixture(name), policies, points, leaseMs: 300, lanes: 4 })
+          const book = books.get(name)
+          for (const cell of cells) {
+            book.cells++
+            book.kills += cell.killed.filter(Boolean).length
+            unreached += cell.killed.filter((isKilled) => !isKilled).length
+            if (cell.violation)
+              book.violations.push(`${name}: ${cell.policy}, ${cell.points}: ${cell.violation}`)
+          }
+          progress(`${killed()} kills`)
+        }
+      } while (killed() < most && performance.now() < stopMs)
+      const control = await crashMatrix({
+        module: fixture('forgetful'),
+        policies: ['hold'],
+        points: ['after effect'],
+      })
+      const violations = [...books.values()].flatMap((book) => book.violations)
+      return {
+        ran: {
+          kills: killed(),
+          cells: [...books.values()].reduce((sum, { cells }) => sum + cells, 0),
+          stores: stores.length,
+        },
+        tried: killed(),
+        violations: violations.length,
+        control: { planted: 1, caught: control.some(({ violation }) => violation !== undefined) ? 1 : 0 },
+        note: unreached === 0 ? undefined : `${unreached} points were not reached`,
+        details: [
+          ...[...books].map(([name, { kills, cells }]) => `${name}: ${kills} kills in ${cells} cells`),
+          ...violations.slice(0, 20),
+        ],
+      }
+    } finally {
+      await Promise.all(stores.map(({ stop }) => stop()))
+    }
+  },
+}
+
+const sqlite = { name: 'sqlite', policies: ALL, stop: async () => {} }
+
+async function postgres() {
+  const server = await startPostgres()
+  process.env.IBID_TEST_POSTGRES_URL = server.url
+  return { name: 'postgres', policies: ALL, stop: () => server.stop() }
+}
+
+async function redis() {
+  const server = await startRedis()
+  process.env.IBID_TEST_REDIS_URL = server.url
+  return { name: 'redis', policies: ['hold', 'check', 'retry'], stop: () => server.stop() }
+}
