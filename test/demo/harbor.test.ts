@@ -56,9 +56,13 @@ test(
       expect(refunds).toBe(REFUNDS)
     }
     expect(twice(files('no-guards', 'refunds.jsonl'))).toBeGreaterThan(REFUNDS / 3)
-    expect(files('all-layers', 'refunds.jsonl')).toEqual(Array.from({ length: REFUNDS }, () => 1))
-    expect(twice(files('all-layers', 'mails.jsonl'))).toBe(0)
-    expect(files('all-layers', 'mails.jsonl').length + all.held).toBe(REFUNDS)
+    // Each once; what is missing is held, and nothing else is.
+    for (const name of ['refunds.jsonl', 'mails.jsonl']) {
+      const times = files('all-layers', name)
+      expect([name, ...new Set(times)]).toEqual([name, 1])
+      expect(times.length + all.held).toBeGreaterThanOrEqual(REFUNDS)
+    }
+    expect([all.lostRefunds, all.lostMails]).toEqual([0, 0])
     expect(all.kills).toBeGreaterThan(0)
     expect([printed.ok, ran.code]).toEqual([true, 0])
 
