@@ -9,16 +9,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import {
-  describeFound,
-  explainSeed,
-  PLANTS,
-  replaySeed,
-  simulate,
-} from '../dist/testing/simulation/index.js'
-
-// Stacks of errors that are expected cost more than all the rest.
-Error.stackTraceLimit = 0
+import { describeFound, explainSeed, PLANTS, replaySeed, simulate } from '../dist/testing/simulation/index.js'
 
 const CONTROL_OPERATIONS = 400_000
 const PROGRESS_MS = 5_000
@@ -32,10 +23,10 @@ async function work(options) {
   const onProgress = ({ counts, faults, seeds }) => {
     if (performance.now() - toldMs < 500) return
     toldMs = performance.now()
-    parentPort.postMessage({ operations: counts.operations, faults, seeds })
+    parentPort.postMessage({ operations: counts.operations, faults, seeds }, [])
   }
   const { counts, faults, seeds, violations } = await simulate({ ...options, onProgress })
-  parentPort.postMessage({ operations: counts.operations, counts, faults, seeds, violations })
+  parentPort.postMessage({ operations: counts.operations, counts, faults, seeds, violations }, [])
 }
 
 async function main() {
@@ -113,7 +104,9 @@ async function share(operations, seed, workers, isQuiet) {
 
 function run(workerData, onMessage) {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData })
+    // Worlds are short-lived: with room for several of them, most are never looked at by the collector.
+    const resourceLimits = { maxYoungGenerationSizeMb: 96 }
+    const worker = new Worker(new URL(import.meta.url), { workerData, resourceLimits })
     worker.on('message', (message) => {
       onMessage(message)
       if (message.violations) resolve(message)

@@ -29,7 +29,9 @@ export interface Fault {
 
 export interface FaultPlan {
   /** The first that applies is the one that happens; or which one, if any, happens to a call. */
-  readonly faults?: readonly Fault[] | ((call: Pick<Surrounded<unknown>, 'verb' | 'about'>) => Fault | undefined)
+  readonly faults?:
+    | readonly Fault[]
+    | ((call: Pick<Surrounded<unknown>, 'verb' | 'about'>) => Fault | undefined)
   readonly seed?: number
   /** How a delay passes. Default: in real time. */
   readonly pause?: (ms: number) => Promise<unknown>

@@ -16,7 +16,7 @@ test('[R7] a check finds nothing yet, the effect lands after all: the next calle
   }
 })
 
-test('[R3, R8] the claim is answered late, and so is the renewal: the effect does not start on a lost lease', async () => {
+test('[R3, R8] claim and renewal are answered late: the effect does not start on a lost lease', async () => {
   const scenario = world({ policy: 'check' }, [
     call('p1', 0),
     fault('p1', 'claim', 1, 'late', 1_500),
@@ -29,9 +29,14 @@ test('[R3, R8] the claim is answered late, and so is the renewal: the effect doe
   expect(trace.join('\n')).toMatch(/p1's caller of k1 is told LEASE_LOST/)
 })
 
-test('[R3, R12] a store whose answers always take longer than the lease: nothing runs, and the key is free', async () => {
+test('[R3, R12] answers that always take longer than the lease: nothing runs, and the key is free', async () => {
   const late = [1, 2, 3, 4].map((number) => fault('p1', 'swap', number, 'late', 700))
-  const scenario = world({}, [call('p1', 0), fault('p1', 'claim', 1, 'late', 700), ...late, call('p2', 9_000)])
+  const scenario = world({}, [
+    call('p1', 0),
+    fault('p1', 'claim', 1, 'late', 700),
+    ...late,
+    call('p2', 9_000),
+  ])
   const { violation, trace } = await runScenario(scenario, { trace: 'lines' })
   expect(violation).toBeUndefined()
   const story = trace.join('\n')

@@ -100,9 +100,7 @@ export function linearize(history: readonly Operation[]): Linearized {
 
   const found = search(undefined)
   const named = (places: readonly number[]): Operation[] => places.map((at) => operations[at] as Operation)
-  return found
-    ? { ok: true, order: named(order) }
-    : { ok: false, order: named(longest), stuck: named(stuck) }
+  return found ? { ok: true, order: named(order) } : { ok: false, order: named(longest), stuck: named(stuck) }
 }
 
 /** What the register holds after an action; undefined where it could not have answered so. */

@@ -32,7 +32,9 @@ export async function recordHistories(options: RecordOptions): Promise<Recording
   const { processes, rounds, operations, seed } = options
   const directory = await mkdtemp(join(tmpdir(), 'ibid-history-'))
   const context: ChildContext = { id: `history${process.pid}x${seed}`, directory, offsetMs: 0 }
-  const children = Array.from({ length: processes }, () => startChild(compiled('./worker.js', import.meta.url)))
+  const children = Array.from({ length: processes }, () =>
+    startChild(compiled('./worker.js', import.meta.url)),
+  )
   const failed: Extract<Linearized, { ok: false }>[] = []
   let count = 0
   try {

@@ -36,7 +36,8 @@ function swapOf(seen: Receipt, { next: chance }: Random): Swap {
   const expect = { token: seen.token, state: seen.state }
   const dice = chance()
   if (dice < 0.3) return { expect, next: next(seen, 'pending', { outcome: null }) }
-  if (dice < 0.6) return { expect, next: next(seen, 'pending', { token: fresh(), epoch: null, outcome: null }) }
+  if (dice < 0.6)
+    return { expect, next: next(seen, 'pending', { token: fresh(), epoch: null, outcome: null }) }
   const state: State = dice < 0.8 ? 'released' : dice < 0.9 ? 'unknown' : 'succeeded'
   const outcome = state === 'succeeded' ? JSON.stringify({ value: fresh() }) : null
   return { expect, next: next(seen, state, { outcome }) }

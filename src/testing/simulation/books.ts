@@ -134,12 +134,13 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const one = story(after.key)
       one.receipt = after
       if (after.state === 'pending' && after.epoch !== before?.epoch) {
+        // Where the clock was set back in between, what was over is not any more: then its maker's word is taken.
         const isOver =
           !before ||
           (before.state !== 'pending' &&
             before.state !== 'unknown' &&
             before.until !== null &&
-            before.until <= now)
+            (before.until <= now || (!isClockSteady && after.createdAt !== before.createdAt)))
         if (isOver) one.lives.push({ landings: [], pardons: 0 })
         one.lifeOf.set(after.epoch, one.lives.at(-1) as Life)
         if (one.plan.policy !== 'transact' && after.attempt > one.plan.maxAttempts)
@@ -163,7 +164,10 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const value = `${key}/${payload}/effect ${++one.landed}`
       const life = one.lifeOf.get(epoch)
       if (!life) {
-        broken('no effect without a claim', `${key} had an effect under epoch ${epoch}, which was never given`)
+        broken(
+          'no effect without a claim',
+          `${key} had an effect under epoch ${epoch}, which was never given`,
+        )
         return value
       }
       const overtaken = one.receipt?.epoch !== epoch || one.receipt.state !== 'pending'
@@ -185,7 +189,10 @@ export function createBooks(keys: readonly KeyPlan[], onBroken: (violation: Viol
       const said = String(value)
       if (!life?.settled) broken('every value told is settled', `a caller of ${key} has ${said}`)
       else if (life.settled.value !== value)
-        broken('one value for all callers', `${key} is ${String(life.settled.value)}, and a caller has ${said}`)
+        broken(
+          'one value for all callers',
+          `${key} is ${String(life.settled.value)}, and a caller has ${said}`,
+        )
       else if (!said.startsWith(`${key}/${payload}/`) && !said.startsWith(`${key}/said `))
         broken('no value of another payload', `a caller of ${key}/${payload} has ${said}`)
     },

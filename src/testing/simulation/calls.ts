@@ -55,9 +55,10 @@ export async function call(world: World, running: Running, key: KeyPlan, step: C
       if (!CODES.has(code)) books.broken('every error has a name', `a caller of ${key.name} got ${code}`)
       const isFinal = error instanceof IbidError ? !error.retriable : false
       if (isFinal || retries <= 0) return
-      // Some callers are patient, and some are not.
+      // Half of the callers do not wait as long as they are told, but come back at once.
       const saidMs = (error instanceof IbidError ? error.retryAfterMs : undefined) ?? 5
-      await sleep(running, saidMs * draw(world.scenario.seed, 300, retries + step.atMs * 8))
+      const patience = draw(world.scenario.seed, 300, retries + step.atMs * 8)
+      await sleep(running, saidMs * Math.max(0, 2 * patience - 1))
     }
   }
 }
@@ -98,7 +99,13 @@ async function check(
   return value === undefined ? { found: false } : { found: true, value }
 }
 
-function land({ books, trace }: World, { name }: Running, key: KeyPlan, payload: number, grant: Grant): string {
+function land(
+  { books, trace }: World,
+  { name }: Running,
+  key: KeyPlan,
+  payload: number,
+  grant: Grant,
+): string {
   trace?.add(`${name}'s effect of ${key.name} happens, attempt ${grant.number}`)
   return books.land(key.name, payload, grant)
 }
@@ -110,7 +117,7 @@ function effectOf(world: World, running: Running, key: KeyPlan, step: CallStep) 
   async function perform(attempt: Attempt): Promise<string> {
     if (effectMs > 0) await sleep(running, effectMs)
     if (heeds && attempt.signal.aborted) throw new NotExecuted('its time was up before it began')
-    await endBefore(step)
+    endBefore(step)
     if (end === 'lands later') {
       const laterMs = draw(world.scenario.seed, 200, attempt.epoch) * 3 * key.leaseMs
       world.time.timers.after(laterMs, () => quietly(() => happen(attempt)))
@@ -168,13 +175,7 @@ function within(world: World, running: Running, key: KeyPlan, step: CallStep) {
 }
 
 /** Claims under a token of its own, works, and settles; where the claim's answer is lost, it claims again. */
-function elsewhere(
-  world: World,
-  running: Running,
-  key: KeyPlan,
-  step: CallStep,
-  intent: Intent,
-): () => Made {
+function elsewhere(world: World, running: Running, key: KeyPlan, step: CallStep, intent: Intent): () => Made {
   const { ibid } = running
   const recovery = key.policy as 'hold' | 'retry'
   const { leaseMs: lease, windowMs: window, maxAttempts } = key

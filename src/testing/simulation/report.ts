@@ -35,7 +35,8 @@ function keyLine({ name, policy, leaseMs, windowMs, timeoutMs, maxAttempts, fenc
 }
 
 function processLine({ name, rate, skewMs, latencyMs, caches }: ProcessPlan): string {
-  const clock = `${rate === 1 ? '' : `, its clock runs ${rate} times as fast`}${skewMs === 0 ? '' : `, ${skewMs} ms off`}`
+  const pace = rate === 1 ? '' : `, its clock runs ${rate} times as fast`
+  const clock = skewMs === 0 ? pace : `${pace}, its clock is ${skewMs} ms off`
   const travels = latencyMs === 0 ? 'messages take 1 ms' : `messages take about ${latencyMs} ms`
   return `${name}: ${travels}${clock}${caches ? ', with a cache' : ''}`
 }

@@ -158,7 +158,7 @@ export function makeScenario(seed: number): Scenario {
       process: process(),
       atMs: below(spanMs),
       key: key.name,
-      remote: key.policy !== 'check' && key.policy !== 'transact' && chance(0.2),
+      remote: key.policy !== 'check' && key.policy !== 'transact' && chance(0.3),
       payload: chance(0.96) ? 0 : 1,
       end: chance(0.5) ? 'value' : pick(ENDS),
       effectMs: chance(0.4) ? 0 : below(pick([10, key.leaseMs, 4 * key.leaseMs])),
@@ -186,6 +186,12 @@ export function makeScenario(seed: number): Scenario {
     for (const { name: key } of keys)
       for (const [verb, calls] of KEYED) failSome(name, verb, Math.ceil(calls / (keys.length + 1)), key)
     for (const [verb, calls] of OTHERS) failSome(name, verb, calls)
+    if (chance(0.3)) {
+      // A claim that is made, and all that its caller hears of it is that the store does not answer.
+      const [key, first] = [pick(keys).name, 1 + below(3)]
+      for (const [at, fault] of (['lost', 'refused', 'refused'] as const).entries())
+        steps.push({ kind: 'fault', process: name, verb: 'claim', key, call: first + at, fault, ms: 0 })
+    }
     for (let n = below(3); n > 0; n--) {
       const restartMs = below(2 * longest)
       const when = { process: name, atMs: below(spanMs), skip: below(4) }

@@ -14,7 +14,7 @@ export async function shrink(scenario: Scenario, breaks: Breaks): Promise<Scenar
     smallest = candidate
     return true
   }
-  for (let before = Number.POSITIVE_INFINITY; size() < before; ) {
+  for (let before = Number.POSITIVE_INFINITY; size() < before;) {
     before = size()
     await dropKinds(smallest, keep)
     await dropGroups(smallest, keep)
@@ -36,8 +36,16 @@ async function dropKinds(from: Scenario, keep: Keep): Promise<void> {
     ...['fault', 'crash', 'pause', 'outage', 'clock', 'resolve', 'sweep'].map(
       (kind) => (step: Step) => step.kind === kind,
     ),
-    ...from.keys.map(({ name }) => (step: Step) => 'key' in step && step.key === name),
-    ...from.processes.map(({ name }) => (step: Step) => 'process' in step && step.process === name),
+    ...from.keys.map(
+      ({ name }) =>
+        (step: Step) =>
+          'key' in step && step.key === name,
+    ),
+    ...from.processes.map(
+      ({ name }) =>
+        (step: Step) =>
+          'process' in step && step.process === name,
+    ),
   ]
   for (const isDropped of groups) {
     const steps = smallest.steps.filter((step) => !isDropped(step))
@@ -51,7 +59,7 @@ async function dropKinds(from: Scenario, keep: Keep): Promise<void> {
 async function dropGroups(from: Scenario, keep: Keep): Promise<void> {
   let smallest = from
   for (let length = Math.ceil(from.steps.length / 2); length >= 1; length = Math.floor(length / 2)) {
-    for (let at = 0; at < smallest.steps.length; ) {
+    for (let at = 0; at < smallest.steps.length;) {
       const candidate = { ...smallest, steps: smallest.steps.toSpliced(at, length) }
       if (await keep(candidate)) smallest = candidate
       else at += length
@@ -72,12 +80,7 @@ const STEPS: Partial<Record<string, unknown>>[] = [
   { losesRequests: false },
   { skip: 0 },
 ]
-const PROCESSES: Partial<ProcessPlan>[] = [
-  { latencyMs: 0 },
-  { rate: 1 },
-  { skewMs: 0 },
-  { caches: false },
-]
+const PROCESSES: Partial<ProcessPlan>[] = [{ latencyMs: 0 }, { rate: 1 }, { skewMs: 0 }, { caches: false }]
 const KEYS: Partial<KeyPlan>[] = [{ windowMs: 3_600_000 }, { fences: false }]
 
 /** Sets each field of each item that has it to its plainest value, where the promise stays broken. */

@@ -35,6 +35,9 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
   const counts = noCounts()
   const violations: { seed: number; violation: Violation }[] = []
   let seeds = 0
+  // The stacks of errors that are expected would cost more than all the rest.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
   const sofar = (): Simulated => ({ seeds, counts, faults: faultsIn(counts), violations })
   for (let seed = options.seed; counts.operations < operations; seed += stride) {
     const ran = await runScenario(makeScenario(seed), { plant })
@@ -44,6 +47,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
     if (ran.violation && untilFound) break
     onProgress?.(sofar())
   }
+  Error.stackTraceLimit = stackTraceLimit
   return sofar()
 }
 

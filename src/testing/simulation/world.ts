@@ -38,9 +38,7 @@ const CLOSER: ProcessPlan = { name: 'closer', rate: 1, skewMs: 0, latencyMs: 0, 
 export async function runScenario(scenario: Scenario, options: RunOptions = {}): Promise<Ran> {
   const time = virtualTime(0)
   const trace = options.trace && createTrace(time.elapsedMs, options.trace === 'lines')
-  const books = createBooks(scenario.keys, ({ promise, text }) =>
-    trace?.add(`BROKEN: ${promise}: ${text}`),
-  )
+  const books = createBooks(scenario.keys, ({ promise, text }) => trace?.add(`BROKEN: ${promise}: ${text}`))
   let clockMs = 0
   const clock: Clock = { now: () => time.clock.now() + clockMs }
   const counts = noCounts()
@@ -101,14 +99,17 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     const waiting = [...open.values()].filter(({ isAlive }) => isAlive())
     if (waiting.length > 0)
       books.broken('every caller gets an answer', `${waiting.length} callers wait for ever`)
-    const longestMs = Math.max(...scenario.keys.map(({ leaseMs }) => leaseMs))
+    // Leases last longer where the store's clock was set back.
+    const backMs = scenario.steps.map((step) => (step.kind === 'clock' ? Math.max(0, -step.ms) : 0))
+    const longestMs = Math.max(...scenario.keys.map(({ leaseMs }) => leaseMs)) + Math.max(0, ...backMs)
     const closer = startProcess({ ...world, plant: undefined }, CLOSER, 99)
     for (const payload of [0, 1]) {
       if (books.violations.length > 0) return
       time.clock.advance(longestMs + 1)
       closer.ask(sweep)
       await settleDown()
-      for (const { name } of scenario.keys) closer.ask((running) => callFrom(running, lastCall(name, payload)))
+      for (const { name } of scenario.keys)
+        closer.ask((running) => callFrom(running, lastCall(name, payload)))
       await settleDown()
     }
     if (books.violations.length > 0) return
