@@ -1,5 +1,7 @@
 /** Defects in the engine: acquiring, running, settling, waiting, remembering. */
 const TESTS = ['test/engine', 'test/proof/interleavings.test.ts', 'test/proof/findings.test.ts']
+/** What the simulation found, as stories of a few steps. */
+const FOUND = ['test/simulation/found.test.ts']
 
 const at = (file, defects) =>
   defects.map((defect) => ({ file: `src/engine/${file}`, tests: TESTS, ...defect }))
@@ -28,8 +30,14 @@ export const engine = [
     },
     {
       name: 'store unreachable: the call falls through to the effect',
-      find: "      abandon(room, draft)\n      throw storeUnavailable('nothing was executed', error)",
+      find: '      throw unanswered(room, claiming, error)',
       put: '      return { won: true, now: 0, epoch: Number(String(error).length) }',
+    },
+    {
+      name: 'a claim under a token of the caller is given back under its feet',
+      find: '  if (!brought) abandon(room, first)',
+      put: '  if (brought || !brought) abandon(room, first)',
+      tests: FOUND,
     },
   ]),
   ...at('replay.ts', [
@@ -47,8 +55,14 @@ export const engine = [
   ...at('once.ts', [
     {
       name: 'a second attempt under check runs without asking downstream',
-      find: 'check !== undefined && receipt.attempt > 1\n',
-      put: 'check !== undefined && receipt.attempt > 1_000\n',
+      find: 'check !== undefined && (receipt.attempt > 1 || receipt.createdAt !== receipt.at)',
+      put: 'check !== undefined && receipt.attempt > 1_000',
+    },
+    {
+      name: 'a receipt that was given back runs again under check without asking downstream',
+      find: '(receipt.attempt > 1 || receipt.createdAt !== receipt.at)',
+      put: 'receipt.attempt > 1',
+      tests: FOUND,
     },
     {
       name: 'an unclassified error gives the key back under hold',
@@ -78,6 +92,12 @@ export const engine = [
       name: 'an effect starts on a lease that is over',
       find: 'if (room.timers.elapsedMs() - sinceMs < receipt.leaseMs / 2) return',
       put: 'if (room.timers.elapsedMs() >= sinceMs) return',
+    },
+    {
+      name: 'an effect starts on a renewal that was answered after the lease had ended',
+      find: 'if (room.timers.elapsedMs() - askedMs < receipt.leaseMs / 2) return',
+      put: 'if (room.timers.elapsedMs() >= askedMs) return',
+      tests: FOUND,
     },
     {
       name: 'a check that throws counts as “not found”',

@@ -54,7 +54,7 @@ export const crashes = {
         tried: killed(),
         violations: violations.length,
         control: { planted: 1, caught: control.some(({ violation }) => violation !== undefined) ? 1 : 0 },
-        note: unreached === 0 ? undefined : `${unreached} points were not reached`,
+        note: noteOf(unreached, killed() < most),
         details: [
           ...[...books].map(([name, { kills, cells }]) => `${name}: ${kills} kills in ${cells} cells`),
           ...violations.slice(0, 20),
@@ -64,6 +64,13 @@ export const crashes = {
       await Promise.all(stores.map(({ stop }) => stop()))
     }
   },
+}
+
+function noteOf(unreached, isShort) {
+  const notes = []
+  if (isShort) notes.push(`stopped when its time was up, short of ${KILLS.toLocaleString('en')} kills`)
+  if (unreached > 0) notes.push(`${unreached} points were not reached`)
+  return notes.length === 0 ? undefined : notes.join(', ')
 }
 
 const sqlite = { name: 'sqlite', policies: ALL, stop: async () => {} }

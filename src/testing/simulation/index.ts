@@ -13,6 +13,6 @@ export { type Ran, runScenario, type SimulatedPlant } from './world.js'
 export const PLANTS: Readonly<Record<string, SimulatedPlant>> = Object.fromEntries(
   Object.entries({ ...PLANTED, ...PLANTED_APART }).map(([name, plant]): [string, SimulatedPlant] => [
     name,
-    (store, distance) => ({ ...store, ...(plant(store as Store, distance) as Store<MemoryTx>) }),
+    (store, distance) => ({ ...store, ...(plant(store, distance) as Store<MemoryTx>) }),
   ]),
 )

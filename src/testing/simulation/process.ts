@@ -176,6 +176,8 @@ export function startProcess(world: World, plan: ProcessPlan, number: number): S
         ? {
             transact: (work) =>
               begin(async (tx, swap) => {
+                // The store has begun, and nobody is there any more to do the work.
+                if (!isAlive) await new Promise(() => {})
                 const result = await work(tx, async (change) => {
                   await request('swap in transact')
                   const swapped = await swap(change)

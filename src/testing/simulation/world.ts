@@ -99,7 +99,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     const waiting = [...open.values()].filter(({ isAlive }) => isAlive())
     if (waiting.length > 0)
       books.broken('every caller gets an answer', `${waiting.length} callers wait for ever`)
-    const longestMs = Math.max(...scenario.keys.map(({ leaseMs }) => leaseMs))
+    // Leases last longer where the store's clock was set back.
+    const backMs = scenario.steps.map((step) => (step.kind === 'clock' ? Math.max(0, -step.ms) : 0))
+    const longestMs = Math.max(...scenario.keys.map(({ leaseMs }) => leaseMs)) + Math.max(0, ...backMs)
     const closer = startProcess({ ...world, plant: undefined }, CLOSER, 99)
     for (const payload of [0, 1]) {
       if (books.violations.length > 0) return
