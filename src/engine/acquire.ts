@@ -21,7 +21,7 @@ export type Acquired =
       readonly kind: 'owned'
       readonly receipt: Receipt
       readonly sinceMs: number
-      /** Nobody has had it before: no effect can have happened under it. */
+      /** Certainly nobody has had it before: no effect can have happened under it. */
       readonly isFirst: boolean
       /** Claimed earlier, under a token that the caller brought. */
       readonly resumed?: boolean
@@ -151,8 +151,7 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   const receipt = asWritten(next, swapped.now, swapped.epoch)
   if (!claiming.brought) changed(room, found, claiming.asked)
   changed(room, receipt, next)
-  const isFirst = claiming.asked === claiming.first && !claiming.brought
-  return { kind: 'owned', receipt, sinceMs, isFirst, resumed: claiming.brought }
+  return { kind: 'owned', receipt, sinceMs, isFirst: false, resumed: claiming.brought }
 }
 
 async function claim(room: Room, claiming: Claiming, startMs: number): Promise<Claimed> {
