@@ -32,7 +32,8 @@ function packed<T>(items: readonly T[], push: (flat: Flat, item: T) => void): Fl
   for (const item of items) {
     const entry: Flat = []
     push(entry, item)
-    for (let i = 0; i < entry.length; i++) flat.push(entry[i] === last[i] && last.length > 0 ? true : entry[i])
+    for (let i = 0; i < entry.length; i++)
+      flat.push(entry[i] === last[i] && last.length > 0 ? true : entry[i])
     last = entry
   }
   return flat
