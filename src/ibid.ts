@@ -62,10 +62,7 @@ export interface Intent extends Where {
   readonly identity?: Identity
   /** Who asks; goes on record where the key belongs to another payload. */
   readonly by?: string | undefined
-  /**
-   * Asked only when the key belongs to another payload, `first` being its fingerprint: what differs, in words that
-   * may go on record. For a caller who still has that payload; payloads themselves are not stored.
-   */
+  /** Asked only then: what differs from the payload with that fingerprint, in words that may go on record. */
   readonly differs?: ((first: string) => string | undefined) | undefined
 }
 
@@ -129,10 +126,7 @@ export type TransactPolicy = Omit<Policy, 'recovery' | 'maxAttempts'>
 /** For `claim`. `check`: whoever takes over a lapsed attempt asks downstream before doing it again. */
 export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
   readonly recovery?: 'hold' | 'retry' | 'check' | undefined
-  /**
-   * A random text of the caller's, at least 22 characters, so that a claim whose answer was lost can be made
-   * again.
-   */
+  /** A random text of the caller's, 22 characters or more: with it, a claim whose answer was lost is made again. */
   readonly token?: string | undefined
 }
 
@@ -268,15 +262,11 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     },
     async log(query = {}) {
       const { tenant = options.tenant, scope, key, since, newestFirst, cursor } = query
-      if (since !== undefined && !Number.isFinite(since))
-        throw invalidIntent(`since is ${String(since)}`, 'give since in milliseconds since 1970')
       return engine.audit({
         ...(tenant === undefined ? {} : { tenant }),
         ...(scope === undefined ? {} : { scope }),
         ...(key === undefined ? {} : { key }),
-        since,
-        newestFirst,
-        cursor,
+        ...{ since, newestFirst, cursor },
         limit: pageSize(query.limit),
       })
     },

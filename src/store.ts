@@ -46,8 +46,8 @@ export interface Store<Tx = unknown> {
   purge(limit: number, auditMs: number): Promise<Purged>
 
   /**
-   * As `purge`, for named receipts and nothing else: deletes each of them that is still that claim, settled or released,
-   * and past its window, with an `expired` audit event. The others are left as they are. Answers how many it deleted.
+   * As `purge`, for named receipts and nothing else: deletes each of them that is still that claim, settled or
+   * released, and past its window, with an `expired` audit event. The others stay. Answers how many it deleted.
    */
   forget(claims: readonly ReceiptClaim[]): Promise<number>
 

@@ -1,6 +1,7 @@
 /**
- * A key that comes again with another payload. The receipt has the fingerprint of the first payload; what goes on record
- * beside it is the fingerprint that came, who asked, and what differs as far as the caller can tell. Never a value.
+ * A key that comes again with another payload. The receipt has the fingerprint of the first payload; what goes on
+ * record beside it is the fingerprint that came, who asked, and what differs as far as the caller can tell. Never a
+ * value.
  */
 import { type IbidError, keyReused } from '../core/errors.js'
 import { type Receipt, view } from '../core/receipt.js'

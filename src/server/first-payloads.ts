@@ -1,6 +1,7 @@
 /**
- * The payloads that keys were first used with, the last of them, in memory: so that a key that comes again with another
- * payload can be told what differs. Held by reference and never copied, written or shown; a long one is not held at all.
+ * The payloads that keys were first used with, the last of them, in memory: so that a key that comes again with
+ * another payload can be told what differs. Held by reference and never copied, written or shown; a long one is not
+ * held at all.
  */
 import { type Address, addressId } from '../core/receipt.js'
 import type { ClaimPolicy, Ibid, Intent } from '../ibid.js'

@@ -85,7 +85,7 @@ describe('archive', () => {
   })
 })
 
-/** The packages are optional peers. Where they are, or where package.json says that they should be, they have to work. */
+/** The packages are optional. Where they are, or where package.json says that they should be, they have to work. */
 const PACKAGES = ['hyparquet-writer', 'hyparquet']
 const root = join(import.meta.dirname, '../..')
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -1,4 +1,4 @@
-/** Claims for work that runs elsewhere: whoever has the token may go on, across engines and processes, and nobody else. */
+/** Claims for work that runs elsewhere: whoever has the token may go on, in any process, and nobody else. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** OpenTelemetry through its standard variables: what reaches a collector, and what happens where the SDK is not installed. */
+/** OpenTelemetry through its standard variables: what reaches a collector, and what happens without the SDK. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { caller, openHouse } from './bench.js'

@@ -244,7 +244,7 @@ return answer
 `)
 
 /**
- * KEYS: ends, all, journal, floor, receipts. ARGV: the note, and where only certain claims are meant, the epoch of each.
+ * KEYS: ends, all, journal, floor, receipts. ARGV: the note, and, where only certain claims are meant, their epochs.
  * Forgets those that are settled or released and have ended by now. Answers how many. The floor keeps their epochs
  * from coming again.
  */

@@ -42,7 +42,7 @@ export function check(connection: Connection): StoreReport {
       pageBytes,
       fileBytes: Number(pragma(db, 'page_count')) * pageBytes,
       freeBytes: Number(pragma(db, 'freelist_count')) * pageBytes,
-      ...countOf(connection),
+      ...(findings.length === 0 && countOf(connection)),
     },
   }
 }
