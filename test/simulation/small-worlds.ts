@@ -1,7 +1,7 @@
 /** Scenarios of a few steps, written by hand: two processes whose messages take a millisecond, one key. */
 import type { CallStep, KeyPlan, Scenario, Step } from '../../src/testing/simulation/scenario.js'
 
-export const KEY: KeyPlan = {
+const KEY: KeyPlan = {
   name: 'k1',
   policy: 'hold',
   leaseMs: 1_000,

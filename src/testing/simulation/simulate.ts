@@ -51,7 +51,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
   return sofar()
 }
 
-export function faultsIn({ operations: _asked, ...faults }: Counts): number {
+function faultsIn({ operations: _asked, ...faults }: Counts): number {
   return Object.values(faults).reduce((sum, count) => sum + count, 0)
 }
 
