@@ -207,8 +207,7 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>) {
       try {
         mustRun(effect)
-        const begun = begin(intent, termsOf(policy), (call) => engine.once(call, effect))
-        return begun instanceof Promise ? begun : Promise.resolve(begun)
+        return Promise.resolve(begin(intent, termsOf(policy), (call) => engine.once(call, effect)))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -261,12 +260,12 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       }
     },
     async log(query = {}) {
-      const { tenant = options.tenant, scope, key, since, newestFirst, cursor } = query
+      const { tenant = options.tenant, scope, key, ...rest } = query
       return engine.audit({
         ...(tenant === undefined ? {} : { tenant }),
         ...(scope === undefined ? {} : { scope }),
         ...(key === undefined ? {} : { key }),
-        ...{ since, newestFirst, cursor },
+        ...rest,
         limit: pageSize(query.limit),
       })
     },

@@ -82,9 +82,10 @@ describe('the words', () => {
   })
 })
 
+const open = () => knowingFirst(createIbid({ store: memoryStore(), housekeeping: false, cache: false }))
+
 describe('which payloads are held', () => {
   const where = { tenant: 'acme', scope: 's', key: 'k' }
-  const open = () => knowingFirst(createIbid({ store: memoryStore(), housekeeping: false, cache: false }))
   async function whyOf(ibid: ReturnType<typeof open>, payload: unknown, identity?: { ignore: string[] }) {
     const again = ibid.claim({ ...where, payload, ...(identity && { identity }) })
     await expect(again).rejects.toMatchObject({ code: 'KEY_REUSED' })
