@@ -24,8 +24,8 @@ export const cli = [
   ]),
   ...at('cli/archive.ts', 'cli/archive', [
     {
-      name: 'what ended young is deleted and in no archive',
-      find: 'options.delete ? now + SOON_MS : -Infinity',
+      name: 'what has ended stays out of the archive that is to delete it',
+      find: 'options.delete ? now : -Infinity',
       put: '-Infinity',
     },
     {

@@ -25,7 +25,7 @@ export const engine = [
     },
     {
       name: 'payload check skipped when a duplicate joins in the same process',
-      find: '  if (running.fingerprint !== call.fingerprint) throw conflict(room, running)\n',
+      find: '  if (running.fingerprint !== call.fingerprint) throw conflict(room, call, running)\n',
       put: '',
     },
     {
@@ -55,13 +55,13 @@ export const engine = [
   ...at('once.ts', [
     {
       name: 'a second attempt under check runs without asking downstream',
-      find: 'check !== undefined && (receipt.attempt > 1 || receipt.createdAt !== receipt.at)',
+      find: 'check !== undefined && !isFirst',
       put: 'check !== undefined && receipt.attempt > 1_000',
     },
     {
       name: 'a receipt that was given back runs again under check without asking downstream',
-      find: '(receipt.attempt > 1 || receipt.createdAt !== receipt.at)',
-      put: 'receipt.attempt > 1',
+      find: 'check !== undefined && !isFirst',
+      put: 'check !== undefined && receipt.attempt > 1',
       tests: FOUND,
     },
     {
