@@ -18,6 +18,7 @@ export const cli = [
   ...at('cli/archive/write.ts', 'cli/archive', [
     {
       name: 'an archive file is counted and not compared',
+      tests: ['test/cli/archive.test.ts', 'test/cli/archive-delete.test.ts'],
       find: "if (found.digest('hex') !== digest) throw",
       put: "if (found.digest('hex') === '') throw",
     },
@@ -25,6 +26,7 @@ export const cli = [
   ...at('cli/archive.ts', 'cli/archive', [
     {
       name: 'what has ended stays out of the archive that is to delete it',
+      tests: ['test/cli/archive-delete.test.ts'],
       find: 'options.delete ? now : -Infinity',
       put: '-Infinity',
     },
