@@ -48,11 +48,7 @@ export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): 
       const opening = await guard.open(nodeExchange(incoming, incoming, body))
       if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
       run = opening
-      if (run) {
-        const isGone = outgoing.destroyed
-        capture(outgoing, run)
-        if (isGone) throw new NotExecuted('the client went away before anything was sent')
-      }
+      if (run && !capture(outgoing, run)) return
       await passOn(origin, incoming, outgoing, run && (sent ?? NOTHING))
     } catch (error) {
       run?.heard(error)
