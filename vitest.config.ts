@@ -11,7 +11,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Real servers for the stores that need one are brought up here, once for the whole run.
     globalSetup: [],
-    reporters: ['default', ['json', { outputFile: 'reports/vitest.json' }]],
+    reporters: ['default', ['json', { outputFile: 'reports/vitest.json' }], './scripts/outside-errors.mjs'],
     coverage: {
       provider: 'v8',
       include: ['src/core/**', 'src/key/**'],

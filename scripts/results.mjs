@@ -28,8 +28,26 @@ export function readRun(file) {
 
 /** Enough of a failure to know it by when only the summary is left. */
 function reason({ failureMessages = [] }) {
-  const lines = failureMessages.join('\n').split('\n').slice(0, 12)
+  return indented(failureMessages.join('\n'))
+}
+
+/** The first lines of a text, each below the summary's names. */
+export function indented(text) {
+  const lines = text.split('\n').slice(0, 12)
   return lines.map((line) => `\n                ${line}`).join('')
+}
+
+/** The errors that belonged to no test, as the reporter of them wrote them down. */
+export function outsideErrors(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+}
+
+/** Files with a branch that no test took, of those whose coverage is asked for. */
+export function uncovered(file) {
+  if (!existsSync(file)) return ['no coverage was written']
+  const files = Object.entries(JSON.parse(readFileSync(file, 'utf8'))).filter(([path]) => path !== 'total')
+  const short = files.filter(([, { branches }]) => branches.covered < branches.total)
+  return short.map(([path, { branches }]) => `${path}: ${branches.covered} of ${branches.total} branches`)
 }
 
 /** Requirements for which no test ran and passed. */

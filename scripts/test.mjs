@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ensureInstalled, root } from './install.mjs'
 import { runQuiet, runShown, seconds } from './stage.mjs'
-import { readRun, readTally, unproven } from './results.mjs'
+import { indented, outsideErrors, readRun, readTally, uncovered, unproven } from './results.mjs'
 
 if (!ensureInstalled()) {
   console.log('0 passed, 1 failed')
@@ -17,7 +17,9 @@ const reports = fileURLToPath(new URL('reports/', root))
 mkdirSync(reports, { recursive: true })
 const report = `${reports}vitest.json`
 const tally = process.env['IBID_TEST_TALLY'] ?? `${reports}tally.jsonl`
-for (const leftover of [report, tally]) rmSync(leftover, { force: true })
+const outside = `${reports}outside-errors.json`
+const coverage = fileURLToPath(new URL('coverage/coverage-summary.json', root))
+for (const leftover of [report, tally, outside, coverage]) rmSync(leftover, { force: true })
 const { name, version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
 const tarball = `${reports}${name}-${version}.tgz`
 const started = performance.now()
@@ -40,8 +42,10 @@ const vitest = await runShown('tests', ['vitest', 'run', '--coverage'], { IBID_T
 const run = readRun(report)
 
 const checks = stages.map(({ name, ok }) => ({ name, ok }))
-// With all tests green, vitest still fails on a coverage threshold or on an error outside of any test.
-if (run.failed.length === 0) checks.push({ name: 'coverage, and no error outside of a test', ok: vitest.ok })
+const strays = outsideErrors(outside)
+checks.push({ name: 'no error outside of a test', ok: strays.length === 0 })
+// With all tests green and no such error, what vitest still fails on is a coverage threshold.
+if (run.failed.length + strays.length === 0) checks.push({ name: 'coverage', ok: vitest.ok })
 const missing = unproven(run)
 checks.push({ name: 'requirements proven', ok: missing.length === 0 })
 
@@ -60,6 +64,10 @@ const times = [...stages, vitest].map(({ name, ms }) => `${name} ${seconds(ms)}`
 console.log(`  duration    ${seconds(performance.now() - started)}: ${times.join(', ')}`)
 for (const name of run.skipped) console.log(`  skipped     ${name}`)
 for (const { name } of red) console.log(`  FAILED      ${name}`)
+if (!vitest.ok) {
+  for (const file of uncovered(coverage)) console.log(`  coverage    ${file}`)
+}
+for (const error of strays) console.log(`  stray error ${indented(error)}`)
 if (missing.length > 0)
   console.log(`  unproven    ${missing.join(', ')}: no test with that number ran and passed`)
 for (const name of run.failed) console.log(`  FAILED      ${name}`)
