@@ -2,13 +2,14 @@
  * A reporter for vitest: writes down the errors that belong to no test (a rejection nobody handled, a worker that
  * died), so that the summary of `npm test` can name them. Without it they scroll by before the coverage table.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 
-const FILE = 'reports/outside-errors.json'
+const FOLDER = 'reports'
 
 export default class OutsideErrors {
   onTestRunEnd(_modules, errors) {
-    writeFileSync(FILE, JSON.stringify(errors.map(described)))
+    mkdirSync(FOLDER, { recursive: true })
+    writeFileSync(`${FOLDER}/outside-errors.json`, JSON.stringify(errors.map(described)))
   }
 }
 

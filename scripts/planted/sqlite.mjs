@@ -17,6 +17,25 @@ export const sqlite = [
       put: 'WHERE id = ? AND token = ? AND (state = ? OR 1)',
     },
   ]),
+  ...at('statements.ts', [
+    {
+      name: 'SQLite: a lone settlement is written into a file of any version',
+      find: ' AND (SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}',
+      put: '',
+    },
+    {
+      name: 'SQLite: a lone settlement stays when its note cannot be written',
+      find: 'UPDATE OR ROLLBACK',
+      put: 'UPDATE OR FAIL',
+    },
+  ]),
+  ...at('alone.ts', [
+    {
+      name: 'SQLite: a lone settlement that was not made counts as made',
+      find: 'Number(made) === 1 ? {',
+      put: 'Number(made) >= 0 ? {',
+    },
+  ]),
   ...at('desk.ts', [
     {
       name: 'SQLite: what was rolled back is answered all the same',

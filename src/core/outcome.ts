@@ -14,7 +14,9 @@ export type Outcome =
 
 export function encodeValue(value: unknown, maxLength: number): string {
   try {
-    const text = isPlain(value) ? JSON.stringify({ value }) : JSON.stringify({ rich: toTagged(value) })
+    const text = isPlain(value)
+      ? `{"value":${JSON.stringify(value)}}`
+      : JSON.stringify({ rich: toTagged(value) })
     if (text.length <= maxLength) return text
     return lost(`its ${text.length} characters are over the limit of ${maxLength}`)
   } catch (error) {

@@ -79,14 +79,14 @@ function queue<In, Out>(
     pump()
   }
 
-  // After the microtasks that are already due: whatever the same callback asks for goes together. Of a crowd, whatever
-  // the same turn of the loop asks for, which is one callback for each connection.
+  // After the microtasks that are already due, and those that follow from them: whatever the same callback asks for
+  // goes together. Of a crowd, whatever the same turn of the loop asks for, which is one callback for each connection.
   function schedule(): void {
     const [next] = waiting
     if (scheduled || !mayLeave(next)) return
     scheduled = true
     if (isCrowd && !isFull(next)) setImmediate(due)
-    else queueMicrotask(() => process.nextTick(due))
+    else queueMicrotask(() => queueMicrotask(due))
   }
 
   function roomFor(): Batch<In, Out> {

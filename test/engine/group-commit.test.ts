@@ -136,6 +136,7 @@ test('a full batch is sent while the rest of the turn goes on: store and callers
   const asked = [0, 1, 2, 3].map((n) => keyOf(commit.get(address(n))))
   expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2']])
   await trips[0]?.answer()
+  await turn()
   expect(trips.map(({ keys }) => keys)).toEqual([['k0', 'k1', 'k2'], ['k3']])
   await trips[1]?.answer()
   expect(await Promise.all(asked)).toEqual(['k0', 'k1', 'k2', 'k3'])

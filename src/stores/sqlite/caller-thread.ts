@@ -11,7 +11,7 @@ export interface CallerThread extends Thread {
   learn(known: CatalogueCopy): void
 }
 
-const TURN_MS = 2
+const TURN_MS = 4
 
 export function callerThread(settings: DeskSettings): CallerThread {
   const desk = new Desk(settings)

@@ -86,6 +86,11 @@ export class Catalogue {
     this.#committedId = this.lastId
   }
 
+  /** Was the file read, and nothing undone since? */
+  get isRead(): boolean {
+    return this.#dataVersion !== -1
+  }
+
   /** After the commit of a transaction that gave out ids. Without it they are given out again. */
   committed(): void {
     this.#committedId = this.lastId

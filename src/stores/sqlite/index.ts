@@ -5,7 +5,7 @@
  * the figures.
  */
 import { closed, unsafeStore } from '../../core/errors.js'
-import type { Store } from '../../store.js'
+import type { Claimed, Store, Swapped } from '../../store.js'
 import { readAudit, readScan } from './pages.js'
 import { toReceipt } from './receipt.js'
 import { type Answered, startThread, type ThreadKind } from './thread.js'
@@ -70,18 +70,15 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
     lanes: 2,
     maxOutcome: 1_000_000,
 
+    // What is there at once is not waited for: a lone caller would notice.
     async claim(wanted) {
-      const { now, answers } = await call('claim', wanted)
-      return answers.map((answer) =>
-        typeof answer === 'number'
-          ? { won: true, now, epoch: answer }
-          : { won: false, now, found: toReceipt(answer) },
-      )
+      const answer = call('claim', wanted)
+      return toClaimed(answer instanceof Promise ? await answer : answer)
     },
 
     async swap(changes) {
-      const { now, answers } = await call('swap', changes)
-      return answers.map((epoch) => (epoch === null ? { done: false, now } : { done: true, now, epoch }))
+      const answer = call('swap', changes)
+      return toSwapped(answer instanceof Promise ? await answer : answer)
     },
 
     async get(addresses) {
@@ -145,6 +142,18 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
       )
     },
   }
+}
+
+function toClaimed({ now, answers }: Verbs['claim']['out']): Claimed[] {
+  return answers.map((answer) =>
+    typeof answer === 'number'
+      ? { won: true, now, epoch: answer }
+      : { won: false, now, found: toReceipt(answer) },
+  )
+}
+
+function toSwapped({ now, answers }: Verbs['swap']['out']): Swapped[] {
+  return answers.map((epoch) => (epoch === null ? { done: false, now } : { done: true, now, epoch }))
 }
 
 /** Work that is done one after the other. */

@@ -2,10 +2,12 @@
  * Every statement of the hot path, named after the verb it is for. Prepared once per connection.
  *
  * OR FAIL: a write that fails does not undo itself, because the whole transaction is rolled back then. Without it,
- * SQLite copies every page aside that a statement with a trigger may change: a third of the time of a batch.
+ * SQLite copies every page aside that a statement with a trigger may change: a third of the time of a batch. OR
+ * ROLLBACK is the same for a statement that is its own transaction.
  */
 import { EVENT, STATE } from './codes.js'
 import { type Database, rows, type Statement } from './open.js'
+import { SCHEMA_VERSION } from './schema.js'
 
 /** The order in which receipt.ts reads a row. */
 export const RECEIPT_COLUMNS =
@@ -30,6 +32,10 @@ const CHANGED = [
   'fingerprint',
   'outcome',
 ]
+
+const SETTLEMENT = `ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = NULL, why = NULL, outcome = ?
+    WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
+      AND fingerprint = ?`
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -59,9 +65,9 @@ const SQL = {
   claimFirst: `INSERT OR FAIL INTO ibid_receipt (${RECEIPT_COLUMNS}, event)
     VALUES (?1, ?2, ?3, ?4, ?5, ${STATE.pending}, ?6, 1, ?7, ?8, ?9, ?10, NULL, ?11, ?12, ?12, ?13, ${EVENT.claimed})`,
   /** The owner's last word, in one step: nothing is read before, and what was claimed stays as it is. */
-  settle: `UPDATE OR FAIL ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = NULL, why = NULL, outcome = ?
-    WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
-      AND fingerprint = ?`,
+  settle: `UPDATE OR FAIL ${SETTLEMENT}`,
+  /** Alone, outside of a transaction. */
+  settleAlone: `UPDATE OR ROLLBACK ${SETTLEMENT} AND (SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}`,
   /** Rows changed on this connection so far, also by triggers. */
   changed: 'SELECT total_changes()',
   swap: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,

@@ -40,7 +40,7 @@ export function swapAll(
   for (const change of changes) {
     const [id] = catalogue.candidates(change.next)
     if (id === undefined) throw new NotAllMade()
-    sql.settle.get(...settled(change, id, now))
+    sql.settle.get(...settlement(change, id, now))
   }
   if (changedSoFar(connection) - before !== changes.length * ROWS_EACH) throw new NotAllMade()
   return changes.map(({ next }) => next.epoch)
@@ -55,20 +55,20 @@ function swap(connection: Connection, change: Swap, now: number): SwapAnswer {
   if (!isSettlement(change)) return replace(connection.sql, findReceipt(connection, next), change, now)
   const ids = connection.catalogue.candidates(next)
   for (let i = 0; i < ids.length; i++) {
-    const { changes } = connection.sql.settle.run(...settled(change, ids[i] as number, now))
+    const { changes } = connection.sql.settle.run(...settlement(change, ids[i] as number, now))
     if (Number(changes) === 1) return next.epoch
   }
   return ids.length === 0 ? null : replace(connection.sql, findReceipt(connection, next), change, now)
 }
 
 /** Under the same token and epoch everything stays that was written with the claim: the seam says so. */
-function isSettlement({ expect, next }: Swap): boolean {
+export function isSettlement({ expect, next }: Swap): boolean {
   const keeps = next.epoch !== null && next.createdAt !== null && next.token === expect.token
   return keeps && expect.until === undefined && next.audit.by === undefined && next.audit.why === undefined
 }
 
-/** In the order in which `settle` binds. */
-function settled({ expect, next }: Swap, id: number, now: number): Value[] {
+/** In the order in which a settlement binds. */
+export function settlement({ expect, next }: Swap, id: number, now: number): Value[] {
   return [
     STATE[next.state],
     next.forMs === null ? null : now + next.forMs,

@@ -3,6 +3,7 @@
  * SIGKILL, a recovery by others, and a look at what happened: effects from a ledger that the store knows nothing of,
  * and the receipt that was left.
  */
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,8 +25,10 @@ export interface CrashMatrixOptions {
   readonly points?: readonly (CrashPoint | readonly CrashPoint[])[]
   /** Recovery waits this long for a dead process, in real time. Default 300. */
   readonly leaseMs?: number
-  /** Cells at once. Default 2. */
+  /** Cells at once, each in a store of its own, one after the other. Default 2. */
   readonly lanes?: number
+  /** How often each cell is run. Default 1. */
+  readonly rounds?: number
   /** Undefined: as it should be. Otherwise what is wrong. */
   readonly expect?: (cell: CrashCell) => string | undefined
 }
@@ -62,26 +65,52 @@ export const CRASH_POINTS: readonly (CrashPoint | readonly CrashPoint[])[] = [
 ]
 
 export async function crashMatrix(options: CrashMatrixOptions): Promise<readonly JudgedCell[]> {
-  const { policies = CRASH_POLICIES, points = CRASH_POINTS, lanes = 2 } = options
-  const waiting = policies.flatMap((policy) =>
+  const { policies = CRASH_POLICIES, points = CRASH_POINTS, lanes = 2, rounds = 1 } = options
+  const matrix = policies.flatMap((policy) =>
     points
       .map((point) => [point].flat() as readonly CrashPoint[])
       .filter((sequence) => sequence.every((point) => isReachable(policy, point)))
       .map((sequence) => ({ policy, points: sequence })),
   )
-  const cells = new Map<(typeof waiting)[number], JudgedCell>()
-  const next = waiting.values()
+  const cells: JudgedCell[] = []
+  const next = Array.from({ length: rounds }, () => matrix)
+    .flat()
+    .entries()
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      const rescuer = startChild(compiled('./victim.js', import.meta.url))
+      const lane = await openLane(options)
       try {
-        for (const cell of next) cells.set(cell, await runCell(options, rescuer, cell.policy, cell.points))
+        for (const [at, { policy, points: sequence }] of next)
+          cells[at] = await runCell(options, lane, policy, sequence, at)
       } finally {
-        await rescuer.end()
+        await lane.close()
       }
     }),
   )
-  return waiting.map((cell) => cells.get(cell) as JudgedCell)
+  return cells
+}
+
+/** A store that outlives many crashes, and a process that cleans up after each. */
+interface Lane {
+  readonly context: CrashOrder['context']
+  readonly rescuer: Child
+  close(): Promise<void>
+}
+
+async function openLane({ module }: CrashMatrixOptions): Promise<Lane> {
+  const directory = await mkdtemp(join(tmpdir(), 'ibid-crash-'))
+  const rescuer = startChild(compiled('./victim.js', import.meta.url))
+  const context = { id: `crash${randomBytes(6).toString('hex')}`, directory, offsetMs: 0 }
+  // Victims find the store as they would in a program that has run before.
+  await rescuer.call('prepare', { module: moduleUrl(module), context })
+  return {
+    context,
+    rescuer,
+    async close() {
+      await rescuer.end()
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
 }
 
 /** Nothing takes a held receipt over, and only transactions have the points of one. */
@@ -92,27 +121,23 @@ function isReachable(policy: CrashPolicy, point: CrashPoint): boolean {
 
 async function runCell(
   options: CrashMatrixOptions,
-  rescuer: Child,
+  { context, rescuer }: Lane,
   policy: CrashPolicy,
   points: readonly CrashPoint[],
+  at: number,
 ): Promise<JudgedCell> {
-  const directory = await mkdtemp(join(tmpdir(), 'ibid-crash-'))
   const order: CrashOrder = {
     module: moduleUrl(options.module),
-    context: { id: `crash${process.pid}x${Date.now().toString(36)}`, directory, offsetMs: 0 },
+    context,
     policy,
-    ledgerFile: join(directory, 'effects.jsonl'),
-    key: `${policy}: ${points.join(', ')}`,
+    ledgerFile: join(context.directory, 'effects.jsonl'),
+    key: `${context.id}, ${at}: ${policy}: ${points.join(', ')}`,
     leaseMs: options.leaseMs ?? 300,
   }
-  try {
-    const killed: boolean[] = []
-    for (const point of points) killed.push(await isKilledAt(order, point))
-    const cell = { policy, points, killed, ...(await rescuer.call<Recovered>('recover', order)) }
-    return { ...cell, violation: (options.expect ?? violationOf)(cell) }
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
+  const killed: boolean[] = []
+  for (const point of points) killed.push(await isKilledAt(order, point))
+  const cell = { policy, points, killed, ...(await rescuer.call<Recovered>('recover', order)) }
+  return { ...cell, violation: (options.expect ?? violationOf)(cell) }
 }
 
 async function isKilledAt(order: CrashOrder, point: CrashPoint): Promise<boolean> {

@@ -33,12 +33,19 @@ interface Module {
   readonly transact?: TransactAccess
 }
 
+/** A store and an engine on it. */
+interface Opened {
+  readonly store: Store
+  readonly ibid: Ibid
+  readonly access: TransactAccess | undefined
+}
+
 const INTENT = { scope: 'crash', payload: { amount: 1 } }
 
 async function open(
-  { module, context }: CrashOrder,
+  { module, context }: Pick<CrashOrder, 'module' | 'context'>,
   point?: CrashPoint,
-): Promise<{ ibid: Ibid; access: TransactAccess | undefined }> {
+): Promise<Opened> {
   const opened = (await import(module)) as Module
   const store = await opened.default(context)
   const ibid = createIbid({
@@ -47,7 +54,7 @@ async function open(
     housekeeping: false,
     cache: false,
   })
-  return { ibid, access: opened.transact }
+  return { store, ibid, access: opened.transact }
 }
 
 async function perform(
@@ -81,26 +88,37 @@ function recoveryOf({ policy, key }: CrashOrder, effects: Ledger): NonNullable<P
   return { check: () => (effects.count(key) > 0 ? { found: true, value: 'effect 1' } : { found: false }) }
 }
 
-/** Two engines over two handles at once, then a duplicate of both, then the sweeper. */
+/** What recovers, by the id of the store: two engines over two handles, as in two processes. */
+const kept = new Map<string, Promise<readonly [Opened, Opened]>>()
+
+function rescuers(order: Pick<CrashOrder, 'module' | 'context'>): Promise<readonly [Opened, Opened]> {
+  const { id } = order.context
+  const pair = kept.get(id) ?? open(order).then(async (one) => [one, await open(order)] as const)
+  kept.set(id, pair)
+  return pair
+}
+
+async function closeRescuers(): Promise<void> {
+  const pairs = await Promise.all(kept.values())
+  await Promise.all(pairs.flat().map(async ({ ibid }) => await ibid.close()))
+}
+
+/** Both at once, then a duplicate of both, then the sweeper. */
 async function recover(order: CrashOrder): Promise<Recovered> {
-  const [one, two] = [await open(order), await open(order)]
-  try {
-    const first = await Promise.all(
-      [one, two].map(async ({ ibid, access }) => await answer(order, ibid, access)),
-    )
-    await one.ibid.sweep()
-    const again = await answer(order, two.ibid, two.access)
-    const receipt = await two.ibid.get({ scope: INTENT.scope, key: order.key })
-    const effects =
-      order.policy === 'atomic' ? await countInStore(order) : ledger(order.ledgerFile).count(order.key)
-    return {
-      state: receipt?.state ?? 'absent',
-      attempt: receipt?.attempt ?? 0,
-      effects,
-      answers: [...first, again],
-    }
-  } finally {
-    await Promise.all([one.ibid.close(), two.ibid.close()])
+  const [one, two] = await rescuers(order)
+  const first = await Promise.all(
+    [one, two].map(async ({ ibid, access }) => await answer(order, ibid, access)),
+  )
+  await one.ibid.sweep()
+  const again = await answer(order, two.ibid, two.access)
+  const receipt = await two.ibid.get({ scope: INTENT.scope, key: order.key })
+  const effects =
+    order.policy === 'atomic' ? await countInStore(two, order.key) : ledger(order.ledgerFile).count(order.key)
+  return {
+    state: receipt?.state ?? 'absent',
+    attempt: receipt?.attempt ?? 0,
+    effects,
+    answers: [...first, again],
   }
 }
 
@@ -112,15 +130,9 @@ async function answer(order: CrashOrder, ibid: Ibid, access: TransactAccess | un
   }
 }
 
-async function countInStore({ module, context, key }: CrashOrder): Promise<number> {
-  const { default: openStore, transact } = (await import(module)) as Module
-  const store = await openStore(context)
-  try {
-    const kept = await store.transact?.(async (tx) => await transact?.read(tx, key))
-    return ((kept as string | undefined) ?? '').length
-  } finally {
-    await store.close()
-  }
+async function countInStore({ store, access }: Opened, key: string): Promise<number> {
+  const written = await store.transact?.(async (tx) => await access?.read(tx, key))
+  return ((written as string | undefined) ?? '').length
 }
 
 serve(
@@ -134,7 +146,11 @@ serve(
         await ibid.close()
       }
     },
+    async prepare(order: Pick<CrashOrder, 'module' | 'context'>): Promise<void> {
+      const [{ ibid }] = await rescuers(order)
+      await ibid.get({ scope: INTENT.scope, key: 'nothing' })
+    },
     recover,
   },
-  () => {},
+  closeRescuers,
 )
