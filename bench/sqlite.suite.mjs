@@ -43,7 +43,7 @@ const throughput = {
 
 const latency = {
   title: 'SQLite, one caller',
-  rounds: 5,
+  rounds: 9,
   open: openFolder,
   cells: [
     { name: 'raw, two durable commits', unit: 'µs', ...raw('rawCommits', 3_000) },

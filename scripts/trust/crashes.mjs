@@ -27,7 +27,14 @@ export const crashes = {
           const points = quick
             ? ['before claim', 'after effect', ['after effect', 'before settle']]
             : undefined
-          const cells = await crashMatrix({ module: fixture(name), policies, points, leaseMs: 300, lanes: 4 })
+          const cells = await crashMatrix({
+            module: fixture(name),
+            policies,
+            points,
+            leaseMs: 300,
+            lanes: 8,
+            rounds: quick ? 1 : 10,
+          })
           const book = books.get(name)
           for (const cell of cells) {
             book.cells++
