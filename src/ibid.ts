@@ -8,7 +8,7 @@ import { invalidIntent, type Rejected } from './core/errors.js'
 import { checkAddress } from './core/intent.js'
 import { decodeOutcome } from './core/outcome.js'
 import { type Policy, readPolicy, type Terms } from './core/policy.js'
-import { type Address, addressId, type Receipt, type ReceiptView, type State, view } from './core/receipt.js'
+import { type Address, addressId, type Receipt, type ReceiptView, view } from './core/receipt.js'
 import { copyPlain, isPlain } from './core/tagged.js'
 import { conditionOf } from './core/transitions.js'
 import type { AuditSink } from './engine/auditor.js'
@@ -23,9 +23,11 @@ import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
 import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
+import type { ListQuery, LogQuery } from './queries.js'
 import type { Store, StoreReport } from './store.js'
 
 export type { Settlement } from './engine/remote.js'
+export type { ListQuery, LogQuery } from './queries.js'
 export { realTimers } from './engine/timers.js'
 export type { Resolution } from './engine/resolve.js'
 
@@ -66,15 +68,6 @@ export interface Intent extends Where {
   readonly differs?: ((first: string) => string | undefined) | undefined
 }
 
-export interface ListQuery {
-  readonly tenant?: string | undefined
-  readonly scope?: string | undefined
-  readonly key?: string | undefined
-  readonly state?: State | readonly State[] | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
-}
-
 export type ReceiptDetail = ReceiptView & {
   /** What a succeeded one returned, where that was kept. */
   readonly value?: unknown
@@ -87,6 +80,8 @@ export interface Ibid<Tx = unknown> {
   readonly tenant?: string | undefined
   /** Run `effect` once for this intent; after that, give its result again. */
   once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>): Promise<Once<T>>
+  /** A duplicate of what this process remembers as settled, answered at once. Its value is shared, and frozen. */
+  recall<T>(intent: Intent): Once<T> | undefined
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
   transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
   /**
@@ -128,17 +123,6 @@ export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
   readonly recovery?: 'hold' | 'retry' | 'check' | undefined
   /** A random text of the caller's, 22 characters or more: with it, a claim whose answer was lost is made again. */
   readonly token?: string | undefined
-}
-
-export interface LogQuery {
-  readonly tenant?: string | undefined
-  readonly scope?: string | undefined
-  readonly key?: string | undefined
-  /** Only decisions at this time or later, in milliseconds of the store's clock. */
-  readonly since?: number | undefined
-  readonly newestFirst?: boolean | undefined
-  readonly limit?: number | undefined
-  readonly cursor?: string | undefined
 }
 
 const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
@@ -211,6 +195,10 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       } catch (error) {
         return Promise.reject(error)
       }
+    },
+    recall<T>(intent: Intent) {
+      const settled = engine.remembered(addressOf(intent))
+      return settled && engine.recall<T>(settled, intent.payload, intent.identity, 'shared')
     },
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
       mustRun(work)

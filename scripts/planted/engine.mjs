@@ -47,6 +47,16 @@ export const engine = [
       put: '  if (settled === undefined) return undefined\n',
     },
     {
+      name: 'what recall gives to many can be changed by one of them',
+      find: 'settled.plain = { value: frozen(outcome.value) }',
+      put: 'settled.plain = { value: outcome.value }; void frozen',
+    },
+    {
+      name: 'what once gives again is what it gave before',
+      find: 'if (settled.plain) return shared ? settled.plain.value : copyPlain(settled.plain.value)',
+      put: 'if (settled.plain) return settled.plain.value; void copyPlain',
+    },
+    {
       name: 'the cache compares the payload but not what counts in it',
       find: 'seen.identity !== identity || ',
       put: '',

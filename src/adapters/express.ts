@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { IncomingMessage } from 'node:http'
 import { heard } from '../guards/http/attempts.js'
 import type { Body } from '../guards/http/exchange.js'
-import { createGuard, type Opening } from '../guards/http/guard.js'
+import { createGuard, type Opening, whenOpen } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
 import { parsedBody, readAndPutBack } from '../guards/http/request-body.js'
@@ -22,7 +22,7 @@ export function idempotent(ibid: Ibid, options: HttpOptions<Request> = {}): Requ
       if (opening?.kind === 'answer') return sendAnswer(response, opening.answer)
       if (!opening || capture(response, opening)) next()
     }
-    guard.open(nodeExchange(request, request, body, route, request.originalUrl)).then(goOn, next)
+    whenOpen(guard.open(nodeExchange(request, request, body, route, request.originalUrl)), goOn, next)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { heard } from '../guards/http/attempts.js'
 import type { Answer, Body } from '../guards/http/exchange.js'
-import { createGuard, isSafe, type Opening } from '../guards/http/guard.js'
+import { createGuard, isSafe, type Opening, whenOpen } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
 import { joined, parsedBody, readAndPutBack, watchBody } from '../guards/http/request-body.js'
@@ -41,7 +41,7 @@ export function idempotent(ibid: Ibid, options: HttpOptions<FastifyRequest> = {}
         if (!opening || capture(reply.raw, opening)) done()
         else reply.hijack()
       }
-      guard.open(nodeExchange(raw, request, () => bodyOf(request), routeOptions.url)).then(goOn, done)
+      whenOpen(guard.open(nodeExchange(raw, request, () => bodyOf(request), routeOptions.url)), goOn, done)
     })
 
     app.addHook('onError', (request, _reply, error, done) => {

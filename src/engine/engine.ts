@@ -36,7 +36,7 @@ export interface Engine<Tx> {
   /** A settled action that this process remembers. */
   remembered(address: Address): Settled | undefined
   /** The answer to a duplicate of it, where the payload is one that it was seen with. */
-  recall<T>(settled: Settled, payload: unknown, identity: unknown): Once<T> | undefined
+  recall<T>(settled: Settled, payload: unknown, identity: unknown, shared?: 'shared'): Once<T> | undefined
   /** The answer to a duplicate of it, by fingerprint; called without waiting for anything in between. */
   replay<T>(settled: Settled, call: Call<T>): Once<T>
   once<T>(call: Call<T>, effect: Effect<T>): Promise<Once<T>>
@@ -123,7 +123,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
 
   return {
     remembered: (address) => (closing ? undefined : room.cache.get(address)),
-    recall: (settled, payload, identity) => recall(room, settled, payload, identity),
+    recall: (settled, payload, identity, shared) => recall(room, settled, payload, identity, shared),
     replay: (settled, call) => replay(room, call, settled, 'at once'),
     once: (call, effect) =>
       isReady && !closing ? once(room, call, effect) : counted(() => once(room, call, effect)),

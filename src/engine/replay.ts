@@ -22,20 +22,22 @@ export function recall<T>(
   settled: Settled,
   payload: unknown,
   identity: unknown,
+  shared?: 'shared',
 ): Once<T> | undefined {
   const { seen } = settled
   if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined
-  return again(room, settled)
+  return again(room, settled, shared)
 }
 
-function again<T>(room: Room, settled: Settled): Once<T> {
+/** `shared`: whoever asks gets by with a value that cannot be changed, so that it need not be copied. */
+function again<T>(room: Room, settled: Settled, shared?: 'shared'): Once<T> {
   room.auditor.hit(settled)
   settled.view ??= Object.freeze(view(settled.receipt))
-  return { value: valueOf(settled, settled.view) as T, replayed: true, receipt: settled.view }
+  return { value: valueOf(settled, settled.view, shared) as T, replayed: true, receipt: settled.view }
 }
 
-function valueOf(settled: Settled, receipt: ReceiptView): unknown {
-  if (settled.plain) return copyPlain(settled.plain.value)
+function valueOf(settled: Settled, receipt: ReceiptView, shared?: 'shared'): unknown {
+  if (settled.plain) return shared ? settled.plain.value : copyPlain(settled.plain.value)
   const outcome = decodeOutcome(settled.outcome)
   if (outcome.kind === 'error') throw Object.assign(outcome.error, { receipt })
   if (outcome.kind === 'lost') {
@@ -48,6 +50,13 @@ function valueOf(settled: Settled, receipt: ReceiptView): unknown {
     })
   }
   if (!isPlainOutcome(settled.outcome)) return outcome.value
-  settled.plain = { value: outcome.value }
-  return copyPlain(outcome.value)
+  settled.plain = { value: frozen(outcome.value) }
+  return shared ? outcome.value : copyPlain(outcome.value)
+}
+
+/** Plain data, all the way down. */
+function frozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) frozen(member)
+  return Object.freeze(value)
 }

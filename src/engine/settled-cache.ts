@@ -21,7 +21,7 @@ export interface Seen {
 export interface Settled {
   readonly receipt: Receipt
   readonly outcome: string
-  /** What a plain outcome holds, read once; copied before it is given away. */
+  /** What a plain outcome holds, read once, and frozen. */
   plain?: { readonly value: unknown }
   view?: ReceiptView
   /** A payload that had this very fingerprint: the next one like it needs no hashing. */

@@ -88,6 +88,40 @@ test('[R4, R13] the payload is compared on a hit too', async () => {
   expect(same.value).toBe('first')
 })
 
+test('[R13] recall answers at once what the process remembers, and knows nothing else', async () => {
+  const on = bench()
+  const ibid = on.open()
+  expect(ibid.recall(INTENT)).toBeUndefined()
+  const { receipt } = await ibid.once(INTENT, () => ({ id: 1, items: [{ sku: 'a' }] }))
+  await ibid.once(INTENT, () => 'no')
+  await ibid.once(INTENT, () => 'no')
+  const calls = on.tap.calls.length
+  const known = ibid.recall<{ id: number; items: { sku: string }[] }>(INTENT)
+  expect(known).toEqual({ value: { id: 1, items: [{ sku: 'a' }] }, replayed: true, receipt })
+  expect(on.tap.calls).toHaveLength(calls)
+  // Another payload is a conflict, which is for once to say.
+  expect(ibid.recall({ ...INTENT, payload: { amount: 99 } })).toBeUndefined()
+  expect((await ibid.history(WHERE)).map(({ event, count }) => `${event} ${count}`)).toContain('dedup_hit 3')
+})
+
+test('[R13] what recall gives to many cannot be changed by one of them; what once gives can', async () => {
+  const on = bench()
+  const ibid = on.open()
+  for (let i = 0; i < 3; i++) await ibid.once(INTENT, () => ({ items: [{ sku: 'a' }] }))
+  const shared = ibid.recall<{ items: { sku: string }[] }>(INTENT)
+  expect(() => Object.assign(shared?.value.items[0] ?? {}, { sku: 'b' })).toThrow(TypeError)
+  const own = await ibid.once<{ items: { sku: string }[] }>(INTENT, () => ({ items: [] }))
+  own.value.items.push({ sku: 'b' })
+  expect(ibid.recall(INTENT)?.value).toEqual({ items: [{ sku: 'a' }] })
+})
+
+test('[R5, R13] recall throws again what was refused', async () => {
+  const on = bench()
+  const ibid = on.open()
+  for (let i = 0; i < 3; i++) await failure(ibid.once(INTENT, refuse))
+  expect(() => ibid.recall(INTENT)).toThrow(expect.objectContaining({ code: 'NO_PAYMENT', replayed: true }))
+})
+
 test('[R4, R23] the same payload, read by another identity, is not taken for the same on the fast path', async () => {
   const on = bench()
   const ibid = on.open()

@@ -4,6 +4,7 @@
  */
 import { IbidError, invalidIntent } from '../../core/errors.js'
 import type { Attempt } from '../../core/policy.js'
+import type { ReceiptView } from '../../core/receipt.js'
 import type { Ibid } from '../../ibid.js'
 import { deriveKey } from '../../key/index.js'
 import { announce } from './attempts.js'
@@ -23,8 +24,18 @@ export type Opening = Run | { readonly kind: 'answer'; readonly answer: Answer }
 
 export interface Guard<R> {
   readonly maxRequestBytes: number
-  /** Rejects only with what a resolver of the program threw. */
-  open(exchange: Exchange<R>): Promise<Opening>
+  /** Waits only where it has to. Rejects only with what a resolver of the program threw. */
+  open(exchange: Exchange<R>): Opening | Promise<Opening>
+}
+
+/** For adapters that are given callbacks: goes on at once where nothing has to be waited for. */
+export function whenOpen(
+  opening: Opening | Promise<Opening>,
+  goOn: (opening: Opening) => void,
+  failed: (error: Error) => void,
+): void {
+  if (opening instanceof Promise) opening.then(goOn, failed)
+  else goOn(opening)
 }
 
 interface HttpIntent {
@@ -33,8 +44,6 @@ interface HttpIntent {
   readonly key: string
   readonly payload: string
 }
-
-const PASS: Promise<Opening> = Promise.resolve(undefined)
 
 /** By definition of HTTP these ask for nothing to be done. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY'])
@@ -53,10 +62,10 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
   }
   const policy = keptByCheck(settings.policy, settings.allowed, settings.maxResponseBytes)
 
-  function open(exchange: Exchange<R>): Promise<Opening> {
+  function open(exchange: Exchange<R>): Opening | Promise<Opening> {
     try {
       if (!isSafe(exchange.method)) return openWrite(exchange)
-      if (exchange.path !== settings.statusPath || exchange.method !== 'GET') return PASS
+      if (exchange.path !== settings.statusPath || exchange.method !== 'GET') return undefined
       return openStatus(exchange).catch(refusal)
     } catch (error) {
       return refusal(error)
@@ -68,13 +77,13 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
   }
 
   /** Nothing is awaited where everything is at hand: a replay is a matter of microseconds. */
-  function openWrite(exchange: Exchange<R>): Promise<Opening> {
+  function openWrite(exchange: Exchange<R>): Opening | Promise<Opening> {
     const { request } = exchange
     const key = readKey(exchange, settings.places)
     if (key === undefined) {
       const required =
         typeof settings.required === 'function' ? settings.required(request) : settings.required
-      if (required === false) return PASS
+      if (required === false) return undefined
       if (required === true) throw missingKey(settings.places)
     }
     const tenant = tenantOf(request, settings)
@@ -91,11 +100,13 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
     brought: string | undefined,
     tenant: string | undefined,
     body: Body,
-  ): Promise<Opening> {
+  ): Opening | Promise<Opening> {
     const payload = requestText(exchange, body, settings)
     const scope = scopeOf(exchange, settings)
     const key = brought ?? deriveKey({ tenant: tenant ?? 'single tenant', layer: 'http', scope }, payload)
-    return start({ tenant, scope, key, payload }, exchange.request)
+    const intent = { tenant, scope, key, payload }
+    const known = ibid.recall(intent)
+    return known ? replayed(known) : start(intent, exchange.request)
   }
 
   function start(intent: HttpIntent, request: R): Promise<Opening> {
@@ -110,7 +121,7 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
       ibid.once(intent, effect, policy).then(
         ({ value, receipt }) => {
           if (running) running.settled(value)
-          else resolve({ kind: 'answer', answer: replayOf(value, receipt, problem) })
+          else resolve(replayed({ value, receipt }))
         },
         (error: unknown) => {
           if (running) running.refused(error)
@@ -119,6 +130,10 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
         },
       )
     })
+  }
+
+  function replayed(known: { readonly value: unknown; readonly receipt: ReceiptView }): Opening {
+    return { kind: 'answer', answer: replayOf(known.value, known.receipt, problem) }
   }
 
   function refused(error: IbidError): Opening {
