@@ -43,10 +43,19 @@ function checkName(field: keyof Address, value: unknown): void {
       `give ${field} 1 to ${longest} characters; deriveKey makes a short key out of anything`,
     )
   }
-  if (CONTROL.test(value) || !value.isWellFormed()) {
+  if (!isPrintableAscii(value) && (CONTROL.test(value) || !value.isWellFormed())) {
     throw invalidIntent(
       `${field} has a control character or half a surrogate pair`,
       `take control characters and broken text out of ${field}`,
     )
   }
+}
+
+/** What almost every name is, told without the regular expression. */
+function isPrintableAscii(value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const unit = value.charCodeAt(i)
+    if (unit < 0x20 || unit > 0x7e) return false
+  }
+  return true
 }

@@ -65,6 +65,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     leave(): void {
       if (--calls === 0) onIdle?.()
     },
+    isOnlyOne: () => calls === 1,
   }
   const room = furnish(store, options, timers, inside, () => closing !== undefined)
   const remote = createRemote(room)

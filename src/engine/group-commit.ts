@@ -8,7 +8,8 @@ import type { Claimed, Store, Swap, Swapped } from '../store.js'
 
 export interface GroupCommit {
   claim(wanted: Draft): Promise<Claimed>
-  swap(change: Swap): Promise<Swapped>
+  /** `atOnce`: nobody else is about to ask for anything, so there is nothing to wait for. */
+  swap(change: Swap, atOnce?: boolean): Promise<Swapped>
   get(address: Address): Promise<{ readonly now: number; readonly receipt: Receipt | undefined }>
 }
 
@@ -35,7 +36,7 @@ function queue<In, Out>(
   maxBatch: number,
   lanes: number,
   send: (batch: In[]) => Promise<readonly Out[]>,
-): (input: In) => Promise<Out> {
+): (input: In, atOnce?: boolean) => Promise<Out> {
   const open = Math.max(1, lanes - 1)
   /** The last one is still being filled. */
   const waiting: Batch<In, Out>[] = []
@@ -97,14 +98,14 @@ function queue<In, Out>(
     return filling
   }
 
-  return (input) =>
+  return (input, atOnce) =>
     new Promise((resolve, reject) => {
       const batch = roomFor()
       batch.inputs.push(input)
       batch.resolves.push(resolve)
       batch.rejects.push(reject)
       // A full one has nothing to wait for: the store works on it while the rest of this turn goes on.
-      if (isFull(batch)) pump()
+      if (atOnce || isFull(batch)) pump()
       else schedule()
     })
 }

@@ -25,7 +25,7 @@ export interface Room<Tx = unknown> {
   readonly timers: Timers
   readonly newToken: () => string
   /** Calls that may write: the store stays open until the last of them has ended. */
-  readonly calls: { enter(): void; leave(): void }
+  readonly calls: { enter(): void; leave(): void; isOnlyOne(): boolean }
   /** Nothing new may start: the store is about to be closed. */
   readonly isClosing: () => boolean
 }

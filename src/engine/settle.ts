@@ -32,7 +32,7 @@ export async function settle(room: Room, receipt: Receipt, ending: Ending): Prom
   let pauseMs = FIRST_PAUSE_MS
   for (let tried = 1; ; tried++) {
     try {
-      const swapped = await room.commit.swap(change)
+      const swapped = await room.commit.swap(change, room.calls.isOnlyOne())
       const written = swapped.done ? made(room, change, swapped) : await lookInto(room, change)
       if (written) return written
       break

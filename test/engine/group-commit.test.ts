@@ -142,6 +142,23 @@ test('a full batch is sent while the rest of the turn goes on: store and callers
   expect(await Promise.all(asked)).toEqual(['k0', 'k1', 'k2', 'k3'])
 })
 
+test('what is sent at once waits for nobody, and takes along what was waiting', async () => {
+  const sent: string[][] = []
+  const store = {
+    maxBatch: 100,
+    lanes: 1,
+    swap: async (changes: readonly { next: { key: string } }[]) => {
+      sent.push(changes.map(({ next }) => next.key))
+      return changes.map(() => ({ done: false, now: 1 }))
+    },
+  } as unknown as Store
+  const { swap } = createGroupCommit(store)
+  const change = (key: string) => ({ next: { key } }) as unknown as Parameters<typeof swap>[0]
+  const asked = [swap(change('a')), swap(change('b'), true)]
+  expect(sent).toEqual([['a', 'b']])
+  await Promise.all(asked)
+})
+
 test('of a crowd, whatever the connections ask for in one turn of the loop is one batch', async () => {
   const { commit, trips } = slowStore({ maxBatch: 100, lanes: 1 })
   const asked = [0, 1].map((n) => commit.get(address(n)))
