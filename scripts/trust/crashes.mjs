@@ -1,13 +1,22 @@
 /**
  * A process killed with SIGKILL at every point between claim and settle, on every store that runs here, under every
  * policy; round after round, until enough kills or the time is up. Effects are counted in a ledger outside the store.
+ * In the first round each attempt has a process, which kills itself at the point. After that many attempts share one:
+ * each is stopped at its point, and when all have stopped they are killed together.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { readTally } from '../results.mjs'
 import { startPostgres } from '../servers/postgres.mjs'
 import { startRedis } from '../servers/redis.mjs'
 
 const KILLS = 50_000
 const MINUTES = Number(process.env.IBID_TRUST_CRASH_MINUTES ?? 75)
 const fixture = (name) => new URL(`../../test/fixtures/${name}-store.mjs`, import.meta.url)
+const FIRST = { leaseMs: 300, lanes: 6 }
+const LATER = { leaseMs: 300, lanes: 6, together: 12, rounds: 20 }
+const QUICK = { ...FIRST, points: ['before claim', 'after effect', ['after effect', 'before settle']] }
 const ALL = ['hold', 'check', 'retry', 'atomic']
 
 export const crashes = {
@@ -20,21 +29,20 @@ export const crashes = {
     const killed = () => [...books.values()].reduce((sum, { kills }) => sum + kills, 0)
     const most = quick ? 1 : KILLS
     const stopMs = performance.now() + MINUTES * 60_000
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-trust-'))
+    const tally = path.join(folder, 'tally.jsonl')
+    process.env.IBID_TEST_TALLY = tally
     let unreached = 0
+    let size = quick ? QUICK : FIRST
     try {
       do {
         for (const { name, policies } of stores) {
-          const points = quick
-            ? ['before claim', 'after effect', ['after effect', 'before settle']]
-            : undefined
-          const cells = await crashMatrix({
-            module: fixture(name),
-            policies,
-            points,
-            leaseMs: 300,
-            lanes: 8,
-            rounds: quick ? 1 : 10,
-          })
+          const module = fixture(name)
+          // At their points these hold the lock of a whole file: they have a process each, and go round once.
+          const atomic = policies.filter((policy) => policy === 'atomic')
+          const others = policies.filter((policy) => policy !== 'atomic')
+          const cells = await crashMatrix({ ...size, module, policies: others })
+          cells.push(...(await crashMatrix({ ...size, rounds: 1, module, policies: atomic })))
           const book = books.get(name)
           for (const cell of cells) {
             book.cells++
@@ -45,7 +53,9 @@ export const crashes = {
           }
           progress(`${killed()} kills`)
         }
+        size = LATER
       } while (killed() < most && performance.now() < stopMs)
+      const processes = readTally(tally).kills ?? 0
       const control = await crashMatrix({
         module: fixture('forgetful'),
         policies: ['hold'],
@@ -54,7 +64,8 @@ export const crashes = {
       const violations = [...books.values()].flatMap((book) => book.violations)
       return {
         ran: {
-          kills: killed(),
+          'attempts killed': killed(),
+          'processes killed': processes,
           cells: [...books.values()].reduce((sum, { cells }) => sum + cells, 0),
           stores: stores.length,
         },
@@ -69,6 +80,7 @@ export const crashes = {
       }
     } finally {
       await Promise.all(stores.map(({ stop }) => stop()))
+      rmSync(folder, { recursive: true, force: true })
     }
   },
 }

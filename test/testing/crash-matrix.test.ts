@@ -20,6 +20,15 @@ describe('[R7][R61] a crash at every point between claim and settle', () => {
     })
   }
 
+  it('keeps it where many are stopped in one process, each at its point, and killed together', async () => {
+    const policies = ['hold', 'check', 'retry', 'atomic'] as const
+    const points = ['after claim', 'after effect', ['after effect', 'before settle']] as const
+    const cells = await crashMatrix({ module: SQLITE, policies, points, rounds: 2, together: 9 })
+    expect(cells.map(({ violation }) => violation).filter(Boolean)).toEqual([])
+    expect(cells).toHaveLength(24)
+    expect(cells.filter(({ killed }) => killed.includes(false)).map(({ policy }) => policy)).toEqual([])
+  })
+
   it('says under hold what is known, and no more', async () => {
     const points = ['before claim', 'after claim', 'after effect', 'after settle'] as const
     const cells = await crashMatrix({ module: SQLITE, policies: ['hold'], points })
@@ -46,10 +55,10 @@ describe('the crash matrix', () => {
   it('catches a store that forgets with its process', async () => {
     const points = ['after effect', 'after settle'] as const
     const cells = await crashMatrix({ module: MEMORY, policies: ['hold'], points })
-    expect(cells.map(({ violation }) => violation)).toEqual([
-      expect.stringContaining('under hold'),
-      expect.stringContaining('under hold'),
-    ])
+    const caught = [expect.stringContaining('under hold'), expect.stringContaining('under hold')]
+    expect(cells.map(({ violation }) => violation)).toEqual(caught)
+    const together = await crashMatrix({ module: MEMORY, policies: ['hold'], points, together: 2 })
+    expect(together.map(({ violation }) => violation)).toEqual(caught)
   })
 
   const sound: CrashCell = {

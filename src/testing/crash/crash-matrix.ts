@@ -29,6 +29,11 @@ export interface CrashMatrixOptions {
   readonly lanes?: number
   /** How often each cell is run. Default 1. */
   readonly rounds?: number
+  /**
+   * So many cells share a process, are each stopped at their point, and are killed together. Default 1: each has a process
+   * of its own, which kills itself at the point. `atomic` cells hold locks there, and are always alone.
+   */
+  readonly together?: number
   /** Undefined: as it should be. Otherwise what is wrong. */
   readonly expect?: (cell: CrashCell) => string | undefined
 }
@@ -65,29 +70,48 @@ export const CRASH_POINTS: readonly (CrashPoint | readonly CrashPoint[])[] = [
 ]
 
 export async function crashMatrix(options: CrashMatrixOptions): Promise<readonly JudgedCell[]> {
-  const { policies = CRASH_POLICIES, points = CRASH_POINTS, lanes = 2, rounds = 1 } = options
+  const { policies = CRASH_POLICIES, points = CRASH_POINTS, lanes = 2, rounds = 1, together = 1 } = options
   const matrix = policies.flatMap((policy) =>
     points
       .map((point) => [point].flat() as readonly CrashPoint[])
       .filter((sequence) => sequence.every((point) => isReachable(policy, point)))
       .map((sequence) => ({ policy, points: sequence })),
   )
+  const planned = Array.from({ length: rounds }, () => matrix).flat()
   const cells: JudgedCell[] = []
-  const next = Array.from({ length: rounds }, () => matrix)
-    .flat()
-    .entries()
+  const next = groupsOf(planned, together).values()
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       const lane = await openLane(options)
       try {
-        for (const [at, { policy, points: sequence }] of next)
-          cells[at] = await runCell(options, lane, policy, sequence, at)
+        for (const group of next) {
+          const judged = await runGroup(options, lane, group)
+          for (const [i, { at }] of group.entries()) cells[at] = judged[i] as JudgedCell
+        }
       } finally {
         await lane.close()
       }
     }),
   )
   return cells
+}
+
+interface Planned {
+  readonly policy: CrashPolicy
+  readonly points: readonly CrashPoint[]
+}
+
+interface Numbered extends Planned {
+  readonly at: number
+}
+
+function groupsOf(planned: readonly Planned[], together: number): readonly (readonly Numbered[])[] {
+  const numbered = planned.map((cell, at) => ({ ...cell, at }))
+  const alone = numbered.filter(({ policy }) => together === 1 || policy === 'atomic')
+  const shared = numbered.filter((cell) => !alone.includes(cell))
+  const groups: Numbered[][] = alone.map((cell) => [cell])
+  for (let i = 0; i < shared.length; i += together) groups.push(shared.slice(i, i + together))
+  return groups
 }
 
 /** A store that outlives many crashes, and a process that cleans up after each. */
@@ -119,25 +143,53 @@ function isReachable(policy: CrashPolicy, point: CrashPoint): boolean {
   return !point.endsWith('takeover') || policy !== 'hold'
 }
 
-async function runCell(
+async function runGroup(
   options: CrashMatrixOptions,
   { context, rescuer }: Lane,
-  policy: CrashPolicy,
-  points: readonly CrashPoint[],
-  at: number,
-): Promise<JudgedCell> {
-  const order: CrashOrder = {
-    module: moduleUrl(options.module),
-    context,
+  group: readonly Numbered[],
+): Promise<readonly JudgedCell[]> {
+  const running = group.map(({ policy, points, at }) => ({
     policy,
-    ledgerFile: join(context.directory, 'effects.jsonl'),
-    key: `${context.id}, ${at}: ${policy}: ${points.join(', ')}`,
-    leaseMs: options.leaseMs ?? 300,
+    points,
+    killed: [] as boolean[],
+    order: {
+      module: moduleUrl(options.module),
+      context,
+      policy,
+      ledgerFile: join(context.directory, 'effects.jsonl'),
+      key: `${context.id}, ${at}: ${policy}: ${points.join(', ')}`,
+      leaseMs: options.leaseMs ?? 300,
+    },
+  }))
+  for (let step = 0; ; step++) {
+    const due = running.filter(({ points }) => step < points.length)
+    if (due.length === 0) break
+    const wanted = due.map(({ order, points }) => ({ order, point: points[step] as CrashPoint }))
+    const reached = await killedAt(wanted)
+    for (const [i, { killed }] of due.entries()) killed.push(reached[i] as boolean)
   }
-  const killed: boolean[] = []
-  for (const point of points) killed.push(await isKilledAt(order, point))
-  const cell = { policy, points, killed, ...(await rescuer.call<Recovered>('recover', order)) }
-  return { ...cell, violation: (options.expect ?? violationOf)(cell) }
+  return await Promise.all(
+    running.map(async ({ order, policy, points, killed }) => {
+      const cell = { policy, points, killed, ...(await rescuer.call<Recovered>('recover', order)) }
+      return { ...cell, violation: (options.expect ?? violationOf)(cell) }
+    }),
+  )
+}
+
+interface Wanted {
+  readonly order: CrashOrder
+  readonly point: CrashPoint
+}
+
+async function killedAt(wanted: readonly Wanted[]): Promise<readonly boolean[]> {
+  const [first] = wanted as readonly [Wanted]
+  if (wanted.length === 1) return [await isKilledAt(first.order, first.point)]
+  const victim = startChild(compiled('./victim.js', import.meta.url))
+  try {
+    return await victim.call<readonly boolean[]>('stop', wanted)
+  } finally {
+    await victim.kill()
+  }
 }
 
 async function isKilledAt(order: CrashOrder, point: CrashPoint): Promise<boolean> {

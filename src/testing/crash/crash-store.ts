@@ -14,29 +14,36 @@ export const STEPS = ['claim', 'effect', 'settle', 'renew', 'takeover', 'transac
 export type Step = (typeof STEPS)[number]
 export type CrashPoint = `${'before' | 'after'} ${Step}`
 
+/** What happens at the point: nothing of this attempt comes after it. */
+export type Stop = () => Promise<never>
+
 /** Kills the process at `point`. Where that is never reached, nothing happens. */
-export function crashStore<Tx>(inner: Store<Tx>, point: CrashPoint): Store<Tx> {
+export function crashStore<Tx>(inner: Store<Tx>, point: CrashPoint, stop: Stop = die): Store<Tx> {
   const transact = inner.transact?.bind(inner)
   const crashing: Store<Tx> = {
     ...around(inner, async ({ verb, run }) =>
-      verb === 'claim' || verb === 'transact' ? await crashStep(point, verb, run) : await run(),
+      verb === 'claim' || verb === 'transact' ? await crashStep(point, verb, run, stop) : await run(),
     ),
     async swap(changes) {
-      return await crashSwap(point, changes, async () => await inner.swap(changes))
+      return await crashSwap(point, changes, async () => await inner.swap(changes), stop)
     },
   }
   if (!transact) return crashing
   return {
     ...crashing,
     transact: async (work) =>
-      await crashStep(point, 'transact', async () =>
-        transact(
-          async (tx, swap) =>
-            await work(
-              tx,
-              async (change) => await crashSwap(point, [change], async () => await swap(change)),
-            ),
-        ),
+      await crashStep(
+        point,
+        'transact',
+        async () =>
+          transact(
+            async (tx, swap) =>
+              await work(
+                tx,
+                async (change) => await crashSwap(point, [change], async () => await swap(change), stop),
+              ),
+          ),
+        stop,
       ),
   }
 }
@@ -46,18 +53,24 @@ export async function crashStep<T>(
   point: CrashPoint | undefined,
   step: Step,
   run: () => T | Promise<T>,
+  stop: Stop = die,
 ): Promise<T> {
-  if (point === `before ${step}`) die()
+  if (point === `before ${step}`) await stop()
   const value = await run()
-  if (point === `after ${step}`) die()
+  if (point === `after ${step}`) await stop()
   return value
 }
 
-async function crashSwap<T>(point: CrashPoint, changes: readonly Swap[], run: () => Promise<T>): Promise<T> {
+async function crashSwap<T>(
+  point: CrashPoint,
+  changes: readonly Swap[],
+  run: () => Promise<T>,
+  stop: Stop,
+): Promise<T> {
   const steps = changes.map(stepOf)
-  if (steps.some((step) => point === `before ${step}`)) die()
+  if (steps.some((step) => point === `before ${step}`)) await stop()
   const value = await run()
-  if (steps.some((step) => point === `after ${step}`)) die()
+  if (steps.some((step) => point === `after ${step}`)) await stop()
   return value
 }
 
@@ -67,7 +80,7 @@ function stepOf({ expect, next }: Swap): Step {
 }
 
 /** Not one more instruction of this thread: the signal may take a moment to arrive. */
-function die(): never {
+function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL')
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }

@@ -5,7 +5,7 @@ import { type Ledger, ledger } from '../ledger.js'
 import { serve } from '../process/serve.js'
 import type { TransactAccess } from '../store/bench.js'
 import type { ChildContext } from '../store/child.js'
-import { type CrashPoint, crashStep, crashStore } from './crash-store.js'
+import { type CrashPoint, crashStep, crashStore, type Stop } from './crash-store.js'
 
 /** `atomic`: effect and receipt in one transaction. The others are recovery policies. */
 export type CrashPolicy = 'hold' | 'check' | 'retry' | 'atomic'
@@ -33,6 +33,12 @@ interface Module {
   readonly transact?: TransactAccess
 }
 
+/** Where an attempt ends, and how. */
+interface Crash {
+  readonly point: CrashPoint
+  readonly stop?: Stop
+}
+
 /** A store and an engine on it. */
 interface Opened {
   readonly store: Store
@@ -44,12 +50,12 @@ const INTENT = { scope: 'crash', payload: { amount: 1 } }
 
 async function open(
   { module, context }: Pick<CrashOrder, 'module' | 'context'>,
-  point?: CrashPoint,
+  crash?: Crash,
 ): Promise<Opened> {
   const opened = (await import(module)) as Module
-  const store = await opened.default(context)
+  const store = await (crash?.stop ? shared(opened, context) : opened.default(context))
   const ibid = createIbid({
-    store: point ? crashStore(store, point) : store,
+    store: crash ? crashStore(store, crash.point, crash.stop) : store,
     tenant: 'acme',
     housekeeping: false,
     cache: false,
@@ -57,35 +63,69 @@ async function open(
   return { store, ibid, access: opened.transact }
 }
 
+/** One for all that are stopped in this process, as in a program. */
+const stores = new Map<string, Promise<Store>>()
+
+function shared(opened: Module, context: ChildContext): Promise<Store> {
+  const store = stores.get(context.id) ?? Promise.resolve(opened.default(context))
+  stores.set(context.id, store)
+  return store
+}
+
 async function perform(
   order: CrashOrder,
   ibid: Ibid,
   access: TransactAccess | undefined,
-  point?: CrashPoint,
+  crash?: Crash,
 ): Promise<string> {
   const intent = { ...INTENT, key: order.key }
   const terms = { lease: order.leaseMs, wait: '30s', window: '1h' } as const
   const effects = ledger(order.ledgerFile)
   if (order.policy !== 'atomic') {
     const effect = async (): Promise<string> =>
-      await crashStep(point, 'effect', () => {
-        effects.append(order.key)
-        return `effect ${effects.count(order.key)}`
-      })
+      await crashStep(
+        crash?.point,
+        'effect',
+        () => {
+          effects.append(order.key)
+          return `effect ${effects.count(order.key)}`
+        },
+        crash?.stop,
+      )
     return (await ibid.once(intent, effect, { ...terms, recovery: recoveryOf(order, effects) })).value
   }
   const work = async (tx: unknown): Promise<string> =>
-    await crashStep(point, 'effect', async () => {
-      const before = ((await access?.read(tx, order.key)) as string | undefined) ?? ''
-      await access?.write(tx, order.key, `${before}x`)
-      return `effect ${before.length + 1}`
-    })
+    await crashStep(
+      crash?.point,
+      'effect',
+      async () => {
+        const before = ((await access?.read(tx, order.key)) as string | undefined) ?? ''
+        await access?.write(tx, order.key, `${before}x`)
+        return `effect ${before.length + 1}`
+      },
+      crash?.stop,
+    )
   return (await ibid.transact(intent, work, terms)).value
 }
 
 function recoveryOf({ policy, key }: CrashOrder, effects: Ledger): NonNullable<Policy<string>['recovery']> {
   if (policy === 'hold' || policy === 'retry') return policy
   return { check: () => (effects.count(key) > 0 ? { found: true, value: 'effect 1' } : { found: false }) }
+}
+
+async function isStopped(order: CrashOrder, point: CrashPoint): Promise<boolean> {
+  return await new Promise((resolve, reject) => {
+    const crash: Crash = { point, stop: () => new Promise<never>(() => resolve(true)) }
+    const performed = open(order, crash).then(({ ibid, access }) => perform(order, ibid, access, crash))
+    performed.then(
+      () => resolve(false),
+      (error: unknown) => (isHeld(error) ? resolve(false) : reject(error)),
+    )
+  })
+}
+
+function isHeld(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'OUTCOME_UNKNOWN'
 }
 
 /** What recovers, by the id of the store: two engines over two handles, as in two processes. */
@@ -139,12 +179,16 @@ serve(
   {
     /** Answers only where the point was not reached. */
     async crash({ order, point }: { order: CrashOrder; point: CrashPoint }): Promise<string> {
-      const { ibid, access } = await open(order, point)
+      const { ibid, access } = await open(order, { point })
       try {
-        return await perform(order, ibid, access, point)
+        return await perform(order, ibid, access, { point })
       } finally {
         await ibid.close()
       }
+    },
+    /** Many at once, each stopped at its point. Answers which of them got there; then it is for the parent to kill. */
+    async stop(all: readonly { order: CrashOrder; point: CrashPoint }[]): Promise<readonly boolean[]> {
+      return await Promise.all(all.map(async ({ order, point }) => await isStopped(order, point)))
     },
     async prepare(order: Pick<CrashOrder, 'module' | 'context'>): Promise<void> {
       const [{ ibid }] = await rescuers(order)
