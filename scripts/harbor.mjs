@@ -2,14 +2,16 @@
  * `npm run demo:seeds`: `ibid demo` for many seeds on real servers, and what they came to together. Without flags three
  * seeds on SQLite, one on Postgres and one on Redis.
  *
- *   node scripts/harbor.mjs [--seeds 100] [--from 1] [--stores sqlite,postgres,redis] [--jobs 2] [-- --only tool …]
+ *   node scripts/harbor.mjs [--seeds 100] [--from 1] [--stores sqlite,postgres,redis] [--jobs 2] [--keep file]
+ *     [-- --only tool …]
  *
+ * --keep writes what each storm came to into a file; docs/harbor.json is what the picture in the README is drawn from.
  * What stands behind -- goes to the demo: more columns, or fewer refunds. Storms without guards need no store, so they
  * are run with the first one only. Ends with 1 if a storm with all layers had a duplicate or a loss, or if one
  * without guards had duplicates for no more than a third of its refunds.
  */
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { startPostgres } from './servers/postgres.mjs'
@@ -28,16 +30,17 @@ const { values: flags, positionals: more } = parseArgs({
     from: { type: 'string', default: '1' },
     stores: { type: 'string', default: Object.keys(USUAL).join(',') },
     jobs: { type: 'string', default: '2' },
+    keep: { type: 'string' },
   },
 })
 
 const names = flags.stores.split(',')
 
-async function oneSeed(seed, server, isFirst) {
+async function oneSeed(store, seed, server, isFirst) {
   const compared = isFirst ? [] : ['--guarded']
   const args = [main, 'demo', '--json', '--seed', String(seed), ...compared, ...more]
-  const store = server ? ['--store', server.url] : []
-  const { stdout, stderr } = await run(process.execPath, [...args, ...store], { maxBuffer: 1e8 }).catch(
+  const onServer = server ? ['--store', server.url] : []
+  const { stdout, stderr } = await run(process.execPath, [...args, ...onServer], { maxBuffer: 1e8 }).catch(
     (error) => error,
   )
   if (!stdout) throw new Error(`seed ${seed}: ${stderr}`)
@@ -47,7 +50,7 @@ async function oneSeed(seed, server, isFirst) {
   const isBad = open !== undefined && !more.includes('--trouble') && open.duplicateRefunds <= open.refunds / 3
   if (ok && !isBad) rmSync(folder, { recursive: true, force: true })
   const verdict = ok ? (isBad ? 'TOO CALM' : 'ok') : `NOT CLEAN, see ${folder}`
-  return { seed, outcomes, ok: ok && !isBad, verdict }
+  return { store, seed, outcomes, ok: ok && !isBad, verdict }
 }
 
 const brief = ({ arm, duplicateRefunds, duplicateMails, lostRefunds, lostMails, held }) =>
@@ -60,7 +63,7 @@ async function onStore(name) {
   const results = []
   async function work() {
     for (let seed = todo.shift(); seed !== undefined; seed = todo.shift()) {
-      const result = await oneSeed(seed, server, name === names[0])
+      const result = await oneSeed(name, seed, server, name === names[0])
       results.push(result)
       console.log(`${name} seed ${seed}  ${result.verdict}  ${result.outcomes.map(brief).join(' · ')}`)
     }
@@ -94,6 +97,25 @@ function byTrouble(outcomes) {
   ].join('\n')
 }
 
+/** A line for each storm. */
+function kept(all) {
+  const lines = all.flatMap(({ store, seed, outcomes: each }) =>
+    each.map(({ arm, refunds, duplicateRefunds, duplicateMails, lostRefunds, lostMails, held }) =>
+      JSON.stringify({
+        store,
+        seed,
+        arm,
+        refunds,
+        duplicateRefunds,
+        duplicateMails,
+        lost: lostRefunds + lostMails,
+        held,
+      }),
+    ),
+  )
+  return `[\n${lines.join(',\n')}\n]\n`
+}
+
 const percent = (part) => `${(part * 100).toFixed(1)} %`
 
 console.log('duplicate refunds + duplicate e-mails / lost / held\n')
@@ -101,6 +123,7 @@ const results = []
 for (const name of names) results.push(...(await onStore(name)))
 
 const outcomes = results.flatMap((result) => result.outcomes)
+if (flags.keep) writeFileSync(flags.keep, kept(results))
 console.log(
   `\nduplicate refunds + e-mails, of charges with one trouble and no other:\n\n${byTrouble(outcomes)}\n`,
 )
