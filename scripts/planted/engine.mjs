@@ -62,6 +62,13 @@ export const engine = [
       put: '',
     },
   ]),
+  ...at('transact.ts', [
+    {
+      name: 'a transaction that could not begin passes on whatever the client threw',
+      find: 'hasBegun || error instanceof IbidError ? error :',
+      put: 'hasBegun || error ? error :',
+    },
+  ]),
   ...at('once.ts', [
     {
       name: 'a second attempt under check runs without asking downstream',

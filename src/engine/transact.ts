@@ -3,7 +3,7 @@
  * swap, commit. A lost token rolls everything back. An attempt that did not settle did nothing, so its lapsed lease
  * is always safe to run again, and nothing is ever held.
  */
-import { IbidError, leaseLost } from '../core/errors.js'
+import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import type { Attempt } from '../core/policy.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
@@ -50,10 +50,12 @@ async function commitTogether<Tx, T>(
   sinceMs: number,
   work: Work<Tx, T>,
 ): Promise<{ readonly value: T; readonly written: Written }> {
+  let hasBegun = false
   let asked: { readonly value: T; readonly change: ReturnType<typeof endingOf> } | undefined
   try {
     const done = await underLease(room, receipt, call.terms.timeoutMs, sinceMs, (attempt) =>
       begin(async (tx, swap) => {
+        hasBegun = true
         const value = await work(tx, attempt)
         const outcome = encodeValue(value, room.store.maxOutcome)
         const change = endingOf(receipt, { event: 'succeed', outcome })
@@ -76,7 +78,10 @@ async function commitTogether<Tx, T>(
     // The commit itself may have been made although its answer was lost: the receipt knows.
     const written = asked && (await lookInto(room, asked.change).catch(() => undefined))
     if (asked && written) return { value: asked.value, written }
-    throw await rolledBack(room, receipt, error)
+    // What is thrown before the work was asked is the store's, whatever it looks like.
+    const reason =
+      hasBegun || error instanceof IbidError ? error : storeUnavailable('nothing was executed', error)
+    throw await rolledBack(room, receipt, reason)
   }
 }
 
