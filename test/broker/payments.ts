@@ -40,7 +40,9 @@ export interface Payments {
 export async function startPayments(file: string): Promise<Payments> {
   const effects = ledger(file)
   const done = new Map<string, Refund>()
-  const server = createServer((request, response) => void serve(request, response))
+  const server = createServer(
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  )
 
   function commit(key: string, amount: number): Refund {
     const before = done.get(key)

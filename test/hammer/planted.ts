@@ -157,7 +157,9 @@ async function listening(
   serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   port: number,
 ): Promise<Server> {
-  const server = createServer((request, response) => void serve(request, response))
+  const server = createServer(
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  )
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return server
 }

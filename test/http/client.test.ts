@@ -26,7 +26,9 @@ async function serve(answer: Answer): Promise<{ readonly url: string; readonly t
     tries.push({ key: key as string | undefined, type, body })
     answer(response, tries.length)
   }
-  const server = createServer((request, response) => void take(request, response))
+  const server = createServer(
+    (request, response) => void take(request, response).catch(() => response.destroy()),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   close = () => server.close().closeAllConnections()
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/refunds`, tries }

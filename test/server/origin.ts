@@ -26,11 +26,13 @@ export async function openOrigin(
 ): Promise<Origin> {
   const seen: Seen[] = []
   const server = createServer((incoming: IncomingMessage, response) => {
-    void text(incoming).then((body) => {
+    const take = (body: string): void => {
       const { method = '', url = '', headers } = incoming
       seen.push({ method, url, headers, body })
       answer(seen.at(-1) as Seen, response, seen.length)
-    })
+    }
+    // One that was cut off was never asked.
+    text(incoming).then(take, () => response.destroy())
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
