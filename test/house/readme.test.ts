@@ -17,6 +17,13 @@ interface Block {
   readonly runs: boolean
 }
 
+interface Storm {
+  readonly arm: string
+  readonly refunds: number
+  readonly duplicateRefunds: number
+  readonly lost: number
+}
+
 const LONGEST_FIRST = 12
 const blocks = existsSync(join(root, 'README.md')) ? blocksOf(read('README.md')) : []
 const folder = mkdtempSync(join(tmpdir(), 'ibid-readme-'))
@@ -74,6 +81,23 @@ describe('README.md', () => {
     const [first] = blocks
     expect(first).toBeDefined()
     expect(first?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(LONGEST_FIRST)
+  })
+
+  test('[R62] opens with three lines and a picture, and claims what the storms that are kept came to', () => {
+    const storms = JSON.parse(read('docs/harbor.json')) as Storm[]
+    const of = (arm: string): Storm[] => storms.filter((storm) => storm.arm === arm)
+    const sum = (list: readonly Storm[], field: 'refunds' | 'duplicateRefunds' | 'lost'): number =>
+      list.reduce((total, storm) => total + storm[field], 0)
+    const [guarded, open] = [of('all layers'), of('no guards')]
+    expect([sum(guarded, 'duplicateRefunds'), sum(guarded, 'lost')]).toEqual([0, 0])
+    const opening = read('README.md').split('```')[0] as string
+    expect(opening.match(/^- /gm)).toHaveLength(3)
+    expect(opening).toContain('(docs/images/storms.svg)')
+    expect(opening).toContain(`${guarded.length} storms`)
+    expect(opening).toContain(`${sum(guarded, 'refunds').toLocaleString('en')} refunds`)
+    const twice = sum(open, 'duplicateRefunds') / sum(open, 'refunds')
+    expect(opening).toContain(`paid ${Math.round(twice * 100)} % of`)
+    expect(read('docs/images/storms.svg')).toContain(`of ${sum(guarded, 'refunds').toLocaleString('en')} paid`)
   })
 
   test('writes its code in blocks that are run: ts or js', () => {
