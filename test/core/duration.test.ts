@@ -36,6 +36,8 @@ describe('refuses, naming the field', () => {
     ['5 s', 'window is "5 s"'],
     ['1w', 'window is "1w"'],
     ['36501d', 'window is "36501d"'],
+    [3_153_600_000_001, 'window is 3153600000001'],
+    [['5s'], 'window is of type object'],
     [-1, 'window is -1'],
     [Number.NaN, 'window is NaN'],
     [Number.POSITIVE_INFINITY, 'window is Infinity'],

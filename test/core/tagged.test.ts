@@ -1,7 +1,74 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { copyPlain, isPlain, samePlain } from '../../src/core/tagged.js'
+import { copyPlain, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
 import { canonicalJson } from '../../src/key/canonical.js'
+
+const nested = (wrap: (inner: unknown) => unknown, levels: number): unknown => {
+  let value: unknown = 'x'
+  for (let level = 0; level < levels; level++) value = wrap(value)
+  return value
+}
+
+describe('plain is what JSON keeps all of', () => {
+  it.each<[unknown]>([
+    ['a'],
+    [true],
+    [0],
+    [-1.5],
+    [null],
+    [[]],
+    [{}],
+    [[1, [null, { a: [false] }]]],
+    [{ a: { b: 1 }, c: 'x' }],
+    [Object.assign(Object.create(null), { a: 1 })],
+    [{ $x: 1, ibid: 2, $ibids: 3 }],
+  ])('yes: %j [R5]', (value) => {
+    expect(isPlain(value)).toBe(true)
+  })
+
+  it.each<[unknown]>([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [-0],
+    [undefined],
+    [1n],
+    [Symbol('s')],
+    [() => 1],
+    [new Date(0)],
+    [new Map()],
+    [[1, undefined]],
+    [[undefined, 1]],
+    [{ a: 1, b: undefined }],
+    [{ a: [{ b: -0 }] }],
+    [{ toJSON: 'text' }],
+    [{ $ibid: 1 }],
+    [{ a: { $$ibid: 1 } }],
+  ])('no: %o [R5]', (value) => {
+    expect(isPlain(value)).toBe(false)
+  })
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => [inner]],
+    ['objects', (inner) => ({ a: inner })],
+  ])('down to 200 levels of %s, and no further [R5]', (_name, wrap) => {
+    expect(isPlain(nested(wrap, 200))).toBe(true)
+    expect(isPlain(nested(wrap, 201))).toBe(false)
+  })
+})
+
+describe('what is written with tags', () => {
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => [inner]],
+    ['objects', (inner) => ({ a: inner })],
+    ['keys of maps', (inner) => new Map([[inner, 1]])],
+    ['values of maps', (inner) => new Map([[1, inner]])],
+    ['sets', (inner) => new Set([inner])],
+    ['objects that say what they are', (inner) => ({ toJSON: () => inner })],
+  ])('goes down to 200 levels of %s, and no further [R5]', (_name, wrap) => {
+    toTagged(nested(wrap, 200))
+    expect(() => toTagged(nested(wrap, 201))).toThrow('nested deeper than 200 levels')
+  })
+})
 
 const few = fc.oneof(
   { withCrossShrink: true },
