@@ -57,6 +57,15 @@ describe('plain is what JSON keeps all of', () => {
 })
 
 describe('what is written with tags', () => {
+  it('has them only where JSON would drop something [R5]', () => {
+    const kept = [1, 'x', true, null, { a: [0.5] }]
+    expect(toTagged(kept)).toStrictEqual(kept)
+    expect(toTagged([-0, 1n])).toEqual([
+      { $ibid: 'number', v: '-0' },
+      { $ibid: 'bigint', v: '1' },
+    ])
+  })
+
   it.each<[string, (inner: unknown) => unknown]>([
     ['arrays', (inner) => [inner]],
     ['objects', (inner) => ({ a: inner })],
@@ -97,7 +106,7 @@ describe('two payloads that are taken for the same without hashing', () => {
   it('are found where they are equal, whatever the order of members [R4]', () => {
     fc.assert(
       fc.property(plain, (value) => {
-        const hasProto = JSON.stringify(value).includes('"__proto__"')
+        const hasProto = JSON.stringify(value).includes('"__proto__":')
         expect(samePlain(copyPlain(value), structuredClone(value))).toBe(!hasProto)
       }),
     )
@@ -134,6 +143,13 @@ describe('two payloads that are taken for the same without hashing', () => {
     expect(samePlain(copyPlain(JSON.parse('{"__proto__":{}}')), { x: 1 })).toBe(false)
     expect(samePlain(copyPlain(JSON.parse('{"a":{"__proto__":{}}}')), { a: { x: {} } })).toBe(false)
   })
+})
+
+it('a member of a copy may be changed and deleted, whatever its name', () => {
+  const copy = copyPlain(JSON.parse('{"__proto__":1,"a":2}')) as object
+  const free = { enumerable: true, configurable: true, writable: true }
+  expect(Object.getOwnPropertyDescriptor(copy, '__proto__')).toEqual({ value: 1, ...free })
+  expect(Object.getOwnPropertyDescriptor(copy, 'a')).toEqual({ value: 2, ...free })
 })
 
 it("a copy is equal, and is nobody else's: a later change of the payload does not reach it [R4]", () => {
