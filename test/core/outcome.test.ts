@@ -152,5 +152,5 @@ describe('a terminal failure', () => {
 
 it('a tag of a kind that this version does not know reads as undefined [R5]', () => {
   expect(fromTagged({ $ibid: 'later', v: 1 })).toBeUndefined()
-  expect(toTagged(undefined)).toEqual({ $ibid: 'undefined' })
+  expect(toTagged(undefined)).toStrictEqual({ $ibid: 'undefined' })
 })
