@@ -19,7 +19,8 @@ const PARTS = process.env.IBID_TRUST_MUTATION_PARTS?.split(',') ?? ALL_PARTS
 /** Below this share of mutants killed, core and key do not pass. */
 const LEAST = 0.95
 const BOUND = ['core', 'key']
-const QUICK = ['src/core/duration.ts']
+/** A file without a change that cannot be seen: of twenty, one of those would be too many. */
+const QUICK = ['src/core/transitions.ts']
 
 export const mutation = {
   id: 'mutation',
@@ -118,17 +119,16 @@ function reportOf(all, count, controlled) {
   const scores = parts.map((part) => [part, killedIn(part) / countIn(part)])
   const survivors = all.filter(({ killedBy }) => killedBy === undefined)
   const unexplained = survivors.filter((mutant) => whyOf(mutant) === undefined)
-  const isWhole = all.length === count && PARTS.length === ALL_PARTS.length
   const notes = [
     ...(PARTS.length === ALL_PARTS.length ? [] : [`only ${PARTS.join(' and ')}`]),
     ...(all.length === count ? [] : [`a random sample of ${count}`]),
     `score ${scores.map(([part, score]) => `${part} ${percent(score)}`).join(', ')}`,
-    `${unexplained.length} of ${survivors.length} survivors not explained`,
+    `${survivors.length} survivors, ${unexplained.length} of them not explained`,
   ]
   return {
     ran: { mutants: all.length, killed: all.length - survivors.length },
     tried: all.length,
-    exhaustive: isWhole,
+    exhaustive: all.length === count,
     seeds: `${SEED}`,
     violations: scores.filter(([part, score]) => BOUND.includes(part) && score < LEAST).length,
     control: controlled,
