@@ -77,6 +77,10 @@ describe('the owner', () => {
     expect(draft).toMatchObject({ state, forMs, outcome: '{"value":1}', audit: { event: name, why: 'why' } })
     expectSameAttempt(draft)
   })
+
+  it('is recorded without a reason where it gives none [R50]', () => {
+    expect(ownerDraft(receipt(), 'succeed', null).audit).toStrictEqual({ event: 'settled' })
+  })
 })
 
 it('a lapsed receipt is held for ever, or released for a window [R7] [R11] [R14]', () => {

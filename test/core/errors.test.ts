@@ -41,6 +41,17 @@ it('an in-flight error says when to retry [R6]', () => {
   expect(errors.retryInFlight(seen, 40)).toMatchObject({ retryAfterMs: 40, receipt: seen })
 })
 
+it('a store that does not answer is asked again in a second, with its own words in the message [R35]', () => {
+  const cause = new TypeError('down')
+  const error = errors.storeUnavailable('nothing was executed', cause)
+  expect(error.message).toBe('the receipt store did not answer: down; nothing was executed')
+  expect(error).toMatchObject({ retryAfterMs: 1_000, cause })
+})
+
+it('an error without a cause has no such member, so that no log shows one', () => {
+  expect('cause' in errors.closed()).toBe(false)
+})
+
 it('a verdict takes the code and words of the tool, but cannot change what it means for a retry [R9] [R35]', () => {
   const options = {
     code: 'CARD_DECLINED',

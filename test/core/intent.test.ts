@@ -8,7 +8,8 @@ const address = { tenant: 'acme', scope: 'refund', key: 'k' }
 it('takes names of 1 to 255 characters [R1]', () => {
   checkAddress(address)
   checkAddress({ tenant: 'ä', scope: 'http:POST /refunds', key: '😀'.repeat(127) })
-  checkAddress({ ...address, key: 'x'.repeat(255) })
+  const longest = 'x'.repeat(255)
+  checkAddress({ tenant: longest, scope: longest, key: longest })
 })
 
 it('an intent without a tenant is an error that names it [R1]', () => {
@@ -17,13 +18,23 @@ it('an intent without a tenant is an error that names it [R1]', () => {
   expect(error.action).toContain('createIbid({ tenant })')
 })
 
+it('a scope or a key that is no string is asked for as one [R1]', () => {
+  for (const field of ['scope', 'key'] as const)
+    expect(refusal(() => checkAddress({ ...address, [field]: 5 })).action).toBe(`give ${field} as a string`)
+})
+
 describe('refuses, naming the field', () => {
   it.each<[object, string]>([
     [{ scope: undefined }, 'scope is missing'],
     [{ key: null }, 'key is not a string but null'],
     [{ key: 5 }, 'key is not a string but number'],
     [{ key: '' }, 'key has 0 characters'],
+    [{ tenant: 'x'.repeat(256) }, 'tenant has 256 characters'],
+    [{ scope: 'x'.repeat(256) }, 'scope has 256 characters'],
     [{ key: 'x'.repeat(256) }, 'key has 256 characters'],
+    [{ key: '\n' }, 'key has a control character'],
+    [{ key: '\u001f' }, 'key has a control character'],
+    [{ key: 'a\u007f' }, 'key has a control character'],
     [{ tenant: 'a\nb' }, 'tenant has a control character'],
     [{ scope: '\u0085' }, 'scope has a control character'],
     [{ scope: '\u2028' }, 'scope has a control character'],

@@ -99,6 +99,11 @@ describe('encoding never throws: by then the effect has happened', () => {
   })
 })
 
+it('a value that just fits is kept, and one that is a character longer is not [R5]', () => {
+  expect(encodeValue(1, 11)).toBe('{"value":1}')
+  expect(decodeOutcome(encodeValue(1, 10)).kind).toBe('lost')
+})
+
 describe('a terminal failure', () => {
   it('is given again as it was, marked as a replay [R5] [R9]', () => {
     const error = new Rejected('declined', {
@@ -124,19 +129,28 @@ describe('a terminal failure', () => {
   })
 
   it('without data has none afterwards [R5]', () => {
-    const outcome = decodeOutcome(encodeError(new Rejected('no'), ROOM))
+    const text = encodeError(new Rejected('no', { code: 'NO', action: 'stop' }), ROOM)
+    expect(text).toBe('{"error":{"code":"NO","message":"no","action":"stop"}}')
+    const outcome = decodeOutcome(text)
     expect(outcome.kind === 'error' && outcome.error.data).toBeUndefined()
   })
 
   it('too large to keep keeps its code and its words [R5]', () => {
-    const error = new Rejected('m'.repeat(5_000), { code: 'c'.repeat(200), data: 'x' })
+    const error = new Rejected(`m${'n'.repeat(5_000)}`, {
+      code: `c${'d'.repeat(200)}`,
+      action: `a${'b'.repeat(5_000)}`,
+      data: 'x',
+    })
     const outcome = decodeOutcome(encodeError(error, 2_000))
-    expect(outcome.kind === 'error' && outcome.error.message).toBe('m'.repeat(1_000))
-    expect(outcome.kind === 'error' && outcome.error.code).toBe('c'.repeat(100))
+    expect(outcome.kind === 'error' && outcome.error).toMatchObject({
+      code: `c${'d'.repeat(99)}`,
+      message: `m${'n'.repeat(999)}`,
+      action: `a${'b'.repeat(999)}`,
+    })
   })
 })
 
 it('a tag of a kind that this version does not know reads as undefined [R5]', () => {
   expect(fromTagged({ $ibid: 'later', v: 1 })).toBeUndefined()
-  expect(toTagged(undefined)).toEqual({ $ibid: 'undefined' })
+  expect(toTagged(undefined)).toStrictEqual({ $ibid: 'undefined' })
 })

@@ -37,6 +37,15 @@ it('reads what is declared [R7]', () => {
   expect(readPolicy({ recovery: 'retry' }).recovery).toBe('retry')
 })
 
+it('takes the least and the most that there is [R7]', () => {
+  expect(readPolicy({ window: 1, lease: '1ms', timeout: 1 })).toMatchObject({
+    windowMs: 1,
+    leaseMs: 1,
+    timeoutMs: 1,
+  })
+  expect(readPolicy({ maxAttempts: 1_000_000 }).maxAttempts).toBe(1_000_000)
+})
+
 describe('refuses, naming the field', () => {
   it.each<[unknown, string]>([
     [null, 'policy is not an object'],
@@ -48,6 +57,7 @@ describe('refuses, naming the field', () => {
     [{ wait: -1 }, 'policy.wait is -1'],
     [{ maxAttempts: 0 }, 'policy.maxAttempts is 0'],
     [{ maxAttempts: 1.5 }, 'policy.maxAttempts is 1.5'],
+    [{ maxAttempts: 1_000_001 }, 'policy.maxAttempts is 1000001'],
     [{ maxAttempts: 1e9 }, 'policy.maxAttempts is 1000000000'],
     [{ recovery: 'again' }, 'policy.recovery is none of the three'],
     [{ recovery: 'atomic' }, 'policy.recovery is none of the three'],

@@ -1,7 +1,83 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { copyPlain, isPlain, samePlain } from '../../src/core/tagged.js'
+import { copyPlain, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
 import { canonicalJson } from '../../src/key/canonical.js'
+
+const nested = (wrap: (inner: unknown) => unknown, levels: number): unknown => {
+  let value: unknown = 'x'
+  for (let level = 0; level < levels; level++) value = wrap(value)
+  return value
+}
+
+describe('plain is what JSON keeps all of', () => {
+  it.each<[unknown]>([
+    ['a'],
+    [true],
+    [0],
+    [-1.5],
+    [null],
+    [[]],
+    [{}],
+    [[1, [null, { a: [false] }]]],
+    [{ a: { b: 1 }, c: 'x' }],
+    [Object.assign(Object.create(null), { a: 1 })],
+    [{ $x: 1, ibid: 2, $ibids: 3 }],
+  ])('yes: %j [R5]', (value) => {
+    expect(isPlain(value)).toBe(true)
+  })
+
+  it.each<[unknown]>([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [-0],
+    [undefined],
+    [1n],
+    [Symbol('s')],
+    [() => 1],
+    [new Date(0)],
+    [new Map()],
+    [[1, undefined]],
+    [[undefined, 1]],
+    [{ a: 1, b: undefined }],
+    [{ a: [{ b: -0 }] }],
+    [{ toJSON: 'text' }],
+    [{ $ibid: 1 }],
+    [{ a: { $$ibid: 1 } }],
+  ])('no: %o [R5]', (value) => {
+    expect(isPlain(value)).toBe(false)
+  })
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => [inner]],
+    ['objects', (inner) => ({ a: inner })],
+  ])('down to 200 levels of %s, and no further [R5]', (_name, wrap) => {
+    expect(isPlain(nested(wrap, 200))).toBe(true)
+    expect(isPlain(nested(wrap, 201))).toBe(false)
+  })
+})
+
+describe('what is written with tags', () => {
+  it('has them only where JSON would drop something [R5]', () => {
+    const kept = [1, 'x', true, null, { a: [0.5] }]
+    expect(toTagged(kept)).toStrictEqual(kept)
+    expect(toTagged([-0, 1n])).toEqual([
+      { $ibid: 'number', v: '-0' },
+      { $ibid: 'bigint', v: '1' },
+    ])
+  })
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => [inner]],
+    ['objects', (inner) => ({ a: inner })],
+    ['keys of maps', (inner) => new Map([[inner, 1]])],
+    ['values of maps', (inner) => new Map([[1, inner]])],
+    ['sets', (inner) => new Set([inner])],
+    ['objects that say what they are', (inner) => ({ toJSON: () => inner })],
+  ])('goes down to 200 levels of %s, and no further [R5]', (_name, wrap) => {
+    toTagged(nested(wrap, 200))
+    expect(() => toTagged(nested(wrap, 201))).toThrow('nested deeper than 200 levels')
+  })
+})
 
 const few = fc.oneof(
   { withCrossShrink: true },
@@ -30,7 +106,7 @@ describe('two payloads that are taken for the same without hashing', () => {
   it('are found where they are equal, whatever the order of members [R4]', () => {
     fc.assert(
       fc.property(plain, (value) => {
-        const hasProto = JSON.stringify(value).includes('"__proto__"')
+        const hasProto = JSON.stringify(value).includes('"__proto__":')
         expect(samePlain(copyPlain(value), structuredClone(value))).toBe(!hasProto)
       }),
     )
@@ -67,6 +143,13 @@ describe('two payloads that are taken for the same without hashing', () => {
     expect(samePlain(copyPlain(JSON.parse('{"__proto__":{}}')), { x: 1 })).toBe(false)
     expect(samePlain(copyPlain(JSON.parse('{"a":{"__proto__":{}}}')), { a: { x: {} } })).toBe(false)
   })
+})
+
+it('a member of a copy may be changed and deleted, whatever its name', () => {
+  const copy = copyPlain(JSON.parse('{"__proto__":1,"a":2}')) as object
+  const free = { enumerable: true, configurable: true, writable: true }
+  expect(Object.getOwnPropertyDescriptor(copy, '__proto__')).toEqual({ value: 1, ...free })
+  expect(Object.getOwnPropertyDescriptor(copy, 'a')).toEqual({ value: 2, ...free })
 })
 
 it("a copy is equal, and is nobody else's: a later change of the payload does not reach it [R4]", () => {

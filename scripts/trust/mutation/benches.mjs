@@ -8,7 +8,8 @@ import { root } from '../work.mjs'
 
 const LANE = fileURLToPath(new URL('lane.mjs', import.meta.url))
 const COPIED = ['src', 'test', 'scripts', 'model', 'package.json', 'tsconfig.json', 'vitest.config.ts']
-const MOST_MS = 180_000
+/** How long a stage may take on a busy machine: a mutant that takes longer never ends. */
+const mostMs = (files) => 40_000 + 10_000 * files.length
 
 export async function openBench() {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-mutants-'))
@@ -16,9 +17,17 @@ export async function openBench() {
   for (const name of ['node_modules', 'dist']) symlinkSync(path.join(root, name), path.join(folder, name))
   let lane = await start(folder)
 
-  async function ask(order) {
+  /** Stage by stage, the first test that fails; undefined when none does. */
+  async function ask({ file, text, stages }) {
+    for (const files of stages) {
+      const killedBy = await askStage({ file, text, files })
+      if (killedBy !== undefined) return killedBy
+    }
+  }
+
+  async function askStage(order) {
     const answer = await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve({ killedBy: 'it never ended' }), MOST_MS)
+      const timer = setTimeout(() => resolve({ killedBy: 'it never ended' }), mostMs(order.files))
       lane.once('message', (said) => {
         clearTimeout(timer)
         resolve(said)

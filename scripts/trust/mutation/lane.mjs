@@ -1,6 +1,6 @@
 /**
  * One bench for mutants: a copy of the sources and a vitest that stays up. Told a file, its changed text and the tests
- * to ask, stage by stage, it answers with the first test that failed. The parent ends it when a mutant never ends.
+ * to ask, it answers with the first test that failed. The parent ends it when a mutant never ends.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -29,14 +29,16 @@ async function failing(files) {
       ? specs
       : files.map((file) => vitest.getRootProject().createSpecification(path.join(folder, file)))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(wanted)
-  for (const module of testModules) {
+  // It answers with every file that it ever ran: what failed under an earlier mutant is still in there.
+  const asked = new Set(wanted.map(({ moduleId }) => moduleId))
+  for (const module of testModules.filter(({ moduleId }) => asked.has(moduleId))) {
     for (const test of module.children.allTests('failed')) return test.fullName
     if (module.errors().length > 0) return `${module.relativeModuleId} did not load`
   }
   return unhandledErrors.length > 0 ? 'an error outside of any test' : undefined
 }
 
-async function tryMutant({ file, text, stages }) {
+async function tryMutant({ file, text, files }) {
   const target = path.join(folder, file)
   const sound = readFileSync(target, 'utf8')
   let killedBy
@@ -45,7 +47,7 @@ async function tryMutant({ file, text, stages }) {
       writeFileSync(target, text)
       vitest.invalidateFile(target)
     }
-    for (const files of stages) killedBy ??= await failing(files)
+    killedBy = await failing(files)
   } catch (error) {
     killedBy = `vitest: ${error.message}`
   } finally {
