@@ -2,7 +2,8 @@
  * Draws docs/images/storms.svg, the picture that the README opens with, from docs/harbor.json: each storm a dot, at the
  * share of its refunds that were paid twice.
  *
- *   node scripts/harbor.mjs --seeds 100 --stores sqlite,postgres,redis --keep docs/harbor.json && node scripts/picture.mjs
+ *   node scripts/harbor.mjs --seeds 100 --stores sqlite,postgres,redis --keep docs/harbor.json
+ *   node scripts/picture.mjs
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
@@ -15,8 +16,8 @@ const PLOT = { left: 64, right: 936, top: 84, bottom: 340 }
 /** What happened at Harbor before it had guards, and after four layers made by hand. */
 const HARBOR = { before: 0.44, after: 0.023 }
 const ARMS = {
-  'no guards': { color: '#d64545', name: 'no guards' },
-  'all layers': { color: '#1f9d68', name: 'ibid, all layers' },
+  'no guards': { color: '#d64545' },
+  'all layers': { color: '#1f9d68' },
 }
 
 const share = ({ duplicateRefunds, refunds }) => duplicateRefunds / refunds
@@ -36,38 +37,47 @@ const x = (storm) =>
   )
 const y = (part) => round(PLOT.bottom - part * (PLOT.bottom - PLOT.top))
 
-const dots = (arm, radius) =>
-  of(arm)
-    .map(
-      (storm) =>
-        `<circle cx="${x(storm)}" cy="${y(share(storm))}" r="${radius}" fill="${ARMS[arm].color}" fill-opacity="0.8"/>`,
-    )
-    .join('\n')
+function dots(arm, radius) {
+  const dot = (storm) => `<circle cx="${x(storm)}" cy="${y(share(storm))}" r="${radius}"/>`
+  return `<g fill="${ARMS[arm].color}" fill-opacity="0.8">\n${of(arm).map(dot).join('\n')}\n</g>`
+}
 
 const text = (left, top, words, style = '') => `<text x="${left}" y="${top}" ${style}>${words}</text>`
+const line = (part, style) =>
+  `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(part)}" y2="${y(part)}" ${style}/>`
 const grid = [0, 0.25, 0.5, 0.75, 1]
   .map(
     (part) =>
-      `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(part)}" y2="${y(part)}" stroke="#e3e7ec"/>` +
+      line(part, 'stroke="#e3e7ec"') +
       text(PLOT.left - 10, y(part) + 4, percent(part), 'text-anchor="end" fill="#66717f"'),
   )
   .join('\n')
 const mark = (part, words, lift) =>
-  `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(part)}" y2="${y(part)}" stroke="#8a94a3" stroke-dasharray="4 4"/>` +
+  line(part, 'stroke="#8a94a3" stroke-dasharray="4 4"') +
   text(PLOT.right, y(part) - lift, words, 'text-anchor="end" fill="#4a5462"')
 
 const [open, guarded] = [of('no guards'), of('all layers')]
 const openShare = sum(open, 'duplicateRefunds') / sum(open, 'refunds')
 const guardedTwice = sum(guarded, 'duplicateRefunds')
 const title = 'The same storms of retries, redeliveries, time-outs and kills'
+const named = (arm, words) => `<tspan fill="${ARMS[arm].color}" font-weight="700">${words}</tspan>`
+const paid = (list, part) => `${part} of ${count(sum(list, 'refunds'))}`
 const said = [
-  `<tspan fill="${ARMS['no guards'].color}" font-weight="700">no guards</tspan>: ${percent(openShare)} of ${count(sum(open, 'refunds'))} refunds paid twice`,
-  `<tspan fill="${ARMS['all layers'].color}" font-weight="700">ibid</tspan>: ${count(guardedTwice)} of ${count(sum(guarded, 'refunds'))} paid twice, ${sum(guarded, 'lost')} lost`,
+  `${named('no guards', 'no guards')}: ${paid(open, percent(openShare))} refunds paid twice`,
+  `${named('all layers', 'ibid')}: ${paid(guarded, count(guardedTwice))} paid twice, ${sum(guarded, 'lost')} lost`,
 ]
+const NAMES = { sqlite: 'SQLite', postgres: 'Postgres', redis: 'Redis' }
+const on = stores.map((name) => NAMES[name] ?? name).join(', ')
+const legend = [
+  `each dot a storm of ${storms[0].refunds} refunds, at the share of them that was paid twice; ` +
+    `storms 1 to ${seeds.length} from left to right`,
+  `green: on ${on}. Processes were killed with SIGKILL, refunds counted by the ledger itself.`,
+]
+const font = `font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="13"`
 
 writeFileSync(
   new URL('docs/images/storms.svg', root),
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="13">
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}" ${font}>
 <rect width="${WIDTH}" height="${HEIGHT}" rx="10" fill="#ffffff"/>
 ${text(PLOT.left, 34, title, 'font-size="18" font-weight="700" fill="#1d2530"')}
 ${text(PLOT.left, 60, said.join('<tspan fill="#8a94a3">  ·  </tspan>'), 'font-size="15" fill="#1d2530"')}
@@ -76,8 +86,8 @@ ${mark(HARBOR.before, `Harbor Payments, before: ${percent(HARBOR.before)}`, 6)}
 ${mark(HARBOR.after, `after four layers made by hand: ${percent(HARBOR.after)}`, 6)}
 ${dots('no guards', 4)}
 ${dots('all layers', 2.4)}
-${text(PLOT.left, HEIGHT - 32, `each dot a storm of ${storms[0].refunds} refunds, at the share of them that was paid twice; storms 1 to ${seeds.length} from left to right`, 'fill="#66717f"')}
-${text(PLOT.left, HEIGHT - 13, `green: on ${stores.map((name) => ({ sqlite: 'SQLite', postgres: 'Postgres', redis: 'Redis' })[name] ?? name).join(', ')}. Processes were killed with SIGKILL, refunds counted by the ledger itself.`, 'fill="#66717f"')}
+${text(PLOT.left, HEIGHT - 32, legend[0], 'fill="#66717f"')}
+${text(PLOT.left, HEIGHT - 13, legend[1], 'fill="#66717f"')}
 </svg>
 `,
 )

@@ -71,7 +71,7 @@ export async function runStorm({ storm, arm, store, folder, onProgress }: StormO
     const { kills } = fleet
     await fleet.close()
     const dead = new Set(queue.dead().map(({ charge }) => charge))
-    if (queue.size > 0) throw stuck(queue)
+    if (queue.size > 0) throw stuck(queue, sending)
     const { firstSentMs } = sending
     return { ...outcomeOf({ storm, arm, refunds, mails, dead, firstSentMs, kills }), tenant }
   } finally {
@@ -94,7 +94,7 @@ async function untilQuiet(sending: Sending, queue: Queue, fleet: Fleet, tell: ()
   const startMs = performance.now()
   for (let quiet = 0; quiet < QUIET_LOOKS;) {
     if (fleet.problem) throw fleet.problem
-    if (performance.now() - startMs > LONGEST_MS) throw stuck(queue)
+    if (performance.now() - startMs > LONGEST_MS) throw stuck(queue, sending)
     quiet = sending.done && queue.size === 0 ? quiet + 1 : 0
     tell()
     await sleep(LOOK_MS)
@@ -105,9 +105,10 @@ function countOf(lines: readonly { readonly charge: string }[]): number {
   return new Set(lines.map(({ charge }) => charge)).size
 }
 
-function stuck(queue: Queue): IbidError {
+function stuck(queue: Queue, { open, lastRefusal }: Sending): IbidError {
   return new IbidError(
-    `the storm is not over after ${LONGEST_MS / 1_000} s: ${queue.size} messages are left`,
+    `the storm is not over after ${LONGEST_MS / 1_000} s: ${queue.size} messages are left, and ${open} requests that ` +
+      `nobody has accepted (the last refusal: ${lastRefusal})`,
     {
       code: 'DEMO_STUCK',
       retriable: true,

@@ -13,6 +13,10 @@ const CLICK_PATH = '/support/refunds'
 export interface Sending {
   /** Everything was answered with 2xx. */
   readonly done: boolean
+  /** Requests that were not answered with 2xx yet. */
+  readonly open: number
+  /** What the last request that was not accepted was told. */
+  readonly lastRefusal: string
   /** When the first webhook of a charge was sent. */
   readonly firstSentMs: ReadonlyMap<string, number>
 }
@@ -32,6 +36,7 @@ const AGAIN_MS = 150
 export function startSending({ storm, secret, instance, signal }: SendOptions): Sending {
   const firstSentMs = new Map<string, number>()
   let open = 0
+  let lastRefusal = 'none'
 
   async function insist(path: string, request: () => { headers: Record<string, string>; body: string }) {
     while (!signal.aborted && !(await isAccepted(path, request()))) await sleep(AGAIN_MS)
@@ -43,9 +48,11 @@ export function startSending({ storm, secret, instance, signal }: SendOptions): 
     try {
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
       const answer = await fetch(`${url}${path}`, { method: 'POST', ...request, signal: patience })
-      await answer.body?.cancel()
+      const said = await answer.text()
+      if (!answer.ok) lastRefusal = `${path}: ${answer.status} ${said.slice(0, 300)}`
       return answer.ok
-    } catch {
+    } catch (error) {
+      lastRefusal = `${path}: ${String(error)}`
       return false
     }
   }
@@ -78,6 +85,12 @@ export function startSending({ storm, secret, instance, signal }: SendOptions): 
   return {
     get done() {
       return open === 0
+    },
+    get open() {
+      return open
+    },
+    get lastRefusal() {
+      return lastRefusal
     },
     firstSentMs,
   }

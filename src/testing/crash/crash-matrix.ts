@@ -30,8 +30,8 @@ export interface CrashMatrixOptions {
   /** How often each cell is run. Default 1. */
   readonly rounds?: number
   /**
-   * So many cells share a process, are each stopped at their point, and are killed together. Default 1: each has a process
-   * of its own, which kills itself at the point. `atomic` cells hold locks there, and are always alone.
+   * So many cells share a process, are each stopped at their point, and are killed together. Default 1: each has a
+   * process of its own, which kills itself at the point. `atomic` cells hold locks there, and are always alone.
    */
   readonly together?: number
   /** Undefined: as it should be. Otherwise what is wrong. */
