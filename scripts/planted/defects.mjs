@@ -4,6 +4,7 @@ import { cli } from './cli.mjs'
 import { core } from './core.mjs'
 import { demo } from './demo.mjs'
 import { engine } from './engine.mjs'
+import { http } from './http.mjs'
 import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
 import { queue } from './queue.mjs'
@@ -18,6 +19,7 @@ export const defects = [
   ...sqlite,
   ...broker,
   ...mcp,
+  ...http,
   ...webhook,
   ...queue,
   ...run,

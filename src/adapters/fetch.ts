@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../core/duration.js'
 import { IbidError, invalidIntent } from '../core/errors.js'
+import { startDeadline } from './deadline.js'
 
 export interface KeyedInit extends RequestInit {
   /** One for each action, kept with the step that decided on it. Safe methods need none. */
@@ -47,27 +48,31 @@ export function createFetch(
       throw keyless(request.method)
     // Serialised once: a form would get another boundary at every try, and a stream can be read only once.
     const body = request.body === null ? undefined : await request.arrayBuffer()
-    const { url, method, headers, signal, redirect } = request
+    const { url, method, headers, redirect } = request
     for (let tried = 1; ; tried++) {
-      const time =
-        timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+      // Asked of the request each time: its signal follows the caller's only as long as the request itself is kept.
+      const { signal } = request
+      const time = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, signal)
       let waitMs = jittered(Math.min(pauseMs * 2 ** (tried - 1), maxPauseMs))
       try {
         const response = await send(url, {
           method,
           headers,
           redirect,
-          signal: time,
+          signal: time?.signal ?? signal,
           ...(body ? { body } : {}),
         })
+        // The time is also for the body, which is for the caller to read.
         if (tried >= attempts || !(await mayRepeat(response))) return response
         waitMs = Math.min(askedFor(response) ?? waitMs, maxPauseMs)
+        time?.clear()
         await response.body?.cancel()
       } catch (error) {
-        if (signal.aborted) throw error
+        time?.clear()
+        if (request.signal.aborted) throw error
         if (tried >= attempts) throw unanswered(tried, error)
       }
-      await sleep(waitMs, undefined, { signal })
+      await sleep(waitMs, undefined, { signal: request.signal })
     }
   }
 }

@@ -97,7 +97,9 @@ describe('README.md', () => {
     expect(opening).toContain(`${sum(guarded, 'refunds').toLocaleString('en')} refunds`)
     const twice = sum(open, 'duplicateRefunds') / sum(open, 'refunds')
     expect(opening).toContain(`paid ${Math.round(twice * 100)} % of`)
-    expect(read('docs/images/storms.svg')).toContain(`of ${sum(guarded, 'refunds').toLocaleString('en')} paid`)
+    expect(read('docs/images/storms.svg')).toContain(
+      `of ${sum(guarded, 'refunds').toLocaleString('en')} paid`,
+    )
   })
 
   test('writes its code in blocks that are run: ts or js', () => {

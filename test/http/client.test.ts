@@ -2,7 +2,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { afterEach, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { createFetch } from '../../src/adapters/fetch.js'
 import { idempotent } from '../../src/adapters/node.js'
 import { openIbid } from './fetch.js'
@@ -137,4 +140,36 @@ test('with the guard on the other side: a lost answer is found, and the effect h
     'true',
   ])
   expect(effects).toBe(1)
+})
+
+test('a try is given up when its time is over, however often memory is collected', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const timer = setInterval(collect, 20)
+  onTestFinished(() => clearInterval(timer))
+  const { url, tries } = await serve((response, tried) => {
+    if (tried > 1) end(response, 201, 'done', 'text/plain')
+  })
+  const keyed = createFetch({ ...quick, timeout: 200 })
+  const response = await keyed(url, { method: 'POST', key: 'k', signal: new AbortController().signal })
+  expect([await response.text(), tries.length]).toEqual(['done', 2])
+})
+
+test('the caller can stop it at any try, however often memory is collected', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { url, tries } = await serve(() => {})
+  const stop = new AbortController()
+  const asked = createFetch({ ...quick, timeout: 60_000 })(url, {
+    method: 'POST',
+    key: 'k',
+    signal: stop.signal,
+  })
+  while (tries.length === 0) await sleep(5)
+  for (let i = 0; i < 5; i++) {
+    collect()
+    await sleep(5)
+  }
+  stop.abort(new TypeError('enough'))
+  await expect(asked).rejects.toThrow('enough')
 })

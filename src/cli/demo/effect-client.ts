@@ -1,4 +1,5 @@
 /** Calls a downstream: one request, one time-out, and a question about what became of it. Decides nothing. */
+import { startDeadline } from '../../adapters/deadline.js'
 import { IbidError } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
 import { DEADLINE_HEADER, INSTANCE_HEADER, type Wanted } from './effect-api.js'
@@ -20,7 +21,7 @@ const QUESTION_TIMEOUT_MS = 5_000
 export function effectClient(url: string): EffectClient {
   return {
     async post(wanted, signal) {
-      const late = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+      const time = startDeadline(REQUEST_TIMEOUT_MS, signal)
       const answer = await fetch(url, {
         method: 'POST',
         headers: {
@@ -29,7 +30,7 @@ export function effectClient(url: string): EffectClient {
           [DEADLINE_HEADER]: String(Date.now() + REQUEST_TIMEOUT_MS),
         },
         body: JSON.stringify(wanted),
-        signal: signal ? AbortSignal.any([late, signal]) : late,
+        signal: time.signal,
       })
       if (answer.status !== 201) throw unexpected(answer.status)
       return (await answer.json()) as Done

@@ -4,6 +4,7 @@
  * instance is alive, and come again when it died over their request.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startDeadline } from '../../adapters/deadline.js'
 import { sign, SIGNATURE_HEADER } from './signature.js'
 import type { Charge, Order, Storm } from './storm.js'
 
@@ -45,15 +46,17 @@ export function startSending({ storm, secret, instance, signal }: SendOptions): 
   async function isAccepted(path: string, request: { headers: Record<string, string>; body: string }) {
     const url = instance()
     if (url === undefined) return false
+    const patience = startDeadline(PATIENCE_MS, signal)
     try {
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
-      const answer = await fetch(`${url}${path}`, { method: 'POST', ...request, signal: patience })
+      const answer = await fetch(`${url}${path}`, { method: 'POST', ...request, signal: patience.signal })
       const said = await answer.text()
       if (!answer.ok) lastRefusal = `${path}: ${answer.status} ${said.slice(0, 300)}`
       return answer.ok
     } catch (error) {
       lastRefusal = `${path}: ${String(error)}`
       return false
+    } finally {
+      patience.clear()
     }
   }
 

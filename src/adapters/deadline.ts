@@ -1,0 +1,30 @@
+/**
+ * A signal that aborts after a time, or when another one does. `AbortSignal.any([signal, AbortSignal.timeout(ms)])` says
+ * the same, but in the Nodes of today the time-out inside of it may be garbage collected, and then never comes.
+ */
+export interface Deadline {
+  readonly signal: AbortSignal
+  /** What it was for has ended. */
+  clear(): void
+}
+
+export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline {
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(outer?.reason)
+  const late = (): void => {
+    outer?.removeEventListener('abort', follow)
+    controller.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError'))
+  }
+  // The timer holds the controller, so that nothing of this is collected before its time.
+  const timer = setTimeout(late, ms)
+  timer.unref()
+  if (outer?.aborted) follow()
+  else outer?.addEventListener('abort', follow, { once: true })
+  return {
+    signal: controller.signal,
+    clear() {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', follow)
+    },
+  }
+}
