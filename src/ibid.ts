@@ -23,11 +23,11 @@ import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
 import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
-import type { ListQuery, LogQuery } from './queries.js'
+import type { ListQuery, LogQuery } from './core/queries.js'
 import type { Store, StoreReport } from './store.js'
 
 export type { Settlement } from './engine/remote.js'
-export type { ListQuery, LogQuery } from './queries.js'
+export type { ListQuery, LogQuery } from './core/queries.js'
 export { realTimers } from './engine/timers.js'
 export type { Resolution } from './engine/resolve.js'
 

@@ -7,6 +7,7 @@ import { engine } from './engine.mjs'
 import { http } from './http.mjs'
 import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
+import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
 import { run } from './run.mjs'
 import { sqlite } from './sqlite.mjs'
@@ -17,6 +18,7 @@ export const defects = [
   ...key,
   ...engine,
   ...sqlite,
+  ...postgres,
   ...broker,
   ...mcp,
   ...http,

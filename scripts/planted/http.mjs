@@ -11,7 +11,7 @@ export const http = [
   },
   {
     name: 'a try does not end when its caller is gone',
-    file: 'src/adapters/deadline.ts',
+    file: 'src/guards/http/deadline.ts',
     tests: TESTS,
     find: "else outer?.addEventListener('abort', follow, { once: true })",
     put: '',

@@ -1,5 +1,5 @@
 /** Calls a downstream: one request, one time-out, and a question about what became of it. Decides nothing. */
-import { startDeadline } from '../../adapters/deadline.js'
+import { startDeadline } from '../../guards/http/deadline.js'
 import { IbidError } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
 import { DEADLINE_HEADER, INSTANCE_HEADER, type Wanted } from './effect-api.js'

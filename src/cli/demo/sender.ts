@@ -4,7 +4,7 @@
  * instance is alive, and come again when it died over their request.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startDeadline } from '../../adapters/deadline.js'
+import { startDeadline } from '../../guards/http/deadline.js'
 import { sign, SIGNATURE_HEADER } from './signature.js'
 import type { Charge, Order, Storm } from './storm.js'
 

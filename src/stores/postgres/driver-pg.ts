@@ -12,6 +12,24 @@ import type { Statement } from './statements.js'
 
 function ignore(): void {}
 
+const heard = new WeakSet<PgClient>()
+
+/**
+ * A connection can break at any moment, also while nobody asks it anything: right after it was made, before whoever
+ * asked for it has it. Without a listener that would end the program. Nothing is lost by not listening to
+ * what it says: the next question fails.
+ */
+function hear(client: PgClient): void {
+  if (heard.has(client)) return
+  heard.add(client)
+  client.on('error', ignore)
+}
+
+export function hearBroken(pool: PgPool): void {
+  pool.on('error', ignore)
+  pool.on('acquire', hear)
+}
+
 /** The one warning that a statement of the store can get: its commit was kept from waiting for the standby. */
 const WARNING = '01000'
 
@@ -31,8 +49,7 @@ export interface PgSource {
 }
 
 export function foreignPool(pool: PgPool, answerMs: number): PgSource {
-  // An idle connection that breaks is no news to the store: it opens another.
-  pool.on('error', ignore)
+  hearBroken(pool)
   return {
     own: false,
     answerMs,
@@ -41,6 +58,7 @@ export function foreignPool(pool: PgPool, answerMs: number): PgSource {
     failed: ignore,
     async end() {
       pool.removeListener('error', ignore)
+      pool.removeListener('acquire', hear)
     },
   }
 }

@@ -3,7 +3,7 @@
  * A URL can name several servers, `postgres://user@host1,host2/database`: the one that takes writes is used, and
  * when it is gone the next is asked, so that an application follows a failover by itself.
  */
-import type { PgSource } from './driver-pg.js'
+import { hearBroken, type PgSource } from './driver-pg.js'
 import { invalidConnection, isReplica, noClientLibrary, replica, sqlState } from './errors.js'
 import type { Terms } from './options.js'
 import { mustTurnOn, transactionSession, workSession } from './session.js'
@@ -36,7 +36,7 @@ export function ownPools(connection: string | PgPoolConfig, terms: Terms, answer
           void prepare(client, setup, terms, answerMs).then((error) => answer(error))
         },
       })
-      pool.on('error', () => {})
+      hearBroken(pool)
       return pool
     }
     return { work: open(workSession(terms)), transactions: open(transactionSession(terms)) }

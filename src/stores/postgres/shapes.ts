@@ -26,8 +26,8 @@ export interface PgClient {
 export interface PgPool {
   connect(): Promise<PgClient>
   end(): Promise<void>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  removeListener(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'error' | 'acquire', listener: (argument: never) => void): unknown
+  removeListener(event: 'error' | 'acquire', listener: (argument: never) => void): unknown
 }
 
 /** What `new pg.Pool(…)` takes: `host`, `ssl`, `password` and so on are passed on as they are. */

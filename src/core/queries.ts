@@ -1,5 +1,5 @@
 /** What can be asked about receipts and about the decisions on them, a page at a time. */
-import type { State } from './core/receipt.js'
+import type { State } from './receipt.js'
 
 export interface ListQuery {
   readonly tenant?: string | undefined
