@@ -1,6 +1,6 @@
 /**
  * A signal that aborts after a time, or when another one does. `AbortSignal.any([signal, AbortSignal.timeout(ms)])`
- * says the same, but in the Nodes of today the time-out inside of it may be garbage collected, and then never comes.
+ * says the same, but Node (20.20, for one) may garbage collect the time-out inside of it, and then it never comes.
  */
 export interface Deadline {
   readonly signal: AbortSignal
