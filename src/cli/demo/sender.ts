@@ -3,6 +3,7 @@
  * and sends some again although somebody did; and people in support who click. Both reach whichever
  * instance is alive, and come again when it died over their request.
  */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startDeadline } from '../../guards/http/deadline.js'
 import { sign, SIGNATURE_HEADER } from './signature.js'
@@ -36,6 +37,8 @@ const AGAIN_MS = 150
 
 export function startSending({ storm, secret, instance, signal }: SendOptions): Sending {
   const firstSentMs = new Map<string, number>()
+  // Every request that is on its way listens to it.
+  setMaxListeners(0, signal)
   let open = 0
   let lastRefusal = 'none'
 
