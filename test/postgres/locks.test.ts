@@ -1,7 +1,7 @@
 /** Locks and races: what somebody else holds delays nobody else, and batches in any order never deadlock. */
 import { Pool, type PoolClient } from 'pg'
 import { describe, expect, it } from 'vitest'
-import type { Receipt } from '../../src/core/receipt.js'
+import type { Address, Receipt } from '../../src/core/receipt.js'
 import { change, draft, put } from '../../src/testing/store/drafts.js'
 import { compiled, startChild } from '../../src/testing/process/start.js'
 import { random } from '../../src/testing/random.js'
@@ -24,6 +24,16 @@ async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promi
 
 async function lock(client: PoolClient, { key }: Receipt): Promise<void> {
   await client.query(`select 1 from "${bench.schema}".receipts where key = $1 for update`, [key])
+}
+
+/** As another process would, and without a commit. */
+async function insert(client: PoolClient, wanted: Address): Promise<void> {
+  await client.query(
+    `insert into "${bench.schema}".receipts
+     select r.digest, 1, 1, 1, 1, 1, 1, 1, 1, 1, false, $1, $2, $3, 'pending', 'hold', 't', 'f', null
+     from unnest($4::uuid[]) r (digest)`,
+    [wanted.tenant, wanted.scope, wanted.key, [digestOf(wanted)]],
+  )
 }
 
 describe('a receipt that somebody else has locked', () => {
@@ -101,18 +111,36 @@ describe('a key that somebody else is inserting', () => {
       ...Array.from({ length: 40 }, () => draft()),
     ]
     await inTransaction(async (client) => {
-      await client.query(
-        `insert into "${bench.schema}".receipts
-         select r.digest, 1, 1, 1, 1, 1, 1, 1, 1, 1, false, $1, $2, $3, 'pending', 'hold', 't', 'f', null
-         from unnest($4::uuid[]) r (digest)`,
-        [stuck.tenant, stuck.scope, stuck.key, [digestOf(stuck)]],
-      )
+      await insert(client, stuck)
       await expect(store.claim(batch)).rejects.toMatchObject({ code: '55P03' })
       const { receipts } = await store.get(batch)
       expect(receipts.filter((receipt) => receipt === undefined)).toHaveLength(1)
     })
     const answers = await store.claim([stuck])
     expect(answers).toMatchObject([{ won: true }])
+  })
+})
+
+describe('a batch of which one has lost a race', () => {
+  it('[R2, R8] tells the other that it won, whoever has taken its receipt over since', async () => {
+    const store = bench.open({ lockTimeoutMs: 20_000, statementTimeoutMs: 40_000 })
+    const [winner, loser] = [draft(), draft()]
+    await put(store)
+    // Somebody else has the winner's receipt as soon as it is there.
+    await bench.query(`create function "${bench.schema}".take() returns trigger language plpgsql as $$ begin
+      update "${bench.schema}".receipts set token = 'theirs' where key = new.key; return null; end $$`)
+    await bench.query(`create trigger take after insert on "${bench.schema}".receipts
+      for each row when (new.key = '${winner.key}') execute function "${bench.schema}".take()`)
+    const claiming = await inTransaction(async (client) => {
+      await insert(client, loser)
+      const claiming = store.claim([winner, loser])
+      await untilWaiting()
+      await client.query('commit')
+      return { claiming }
+    })
+    expect(await claiming.claiming).toMatchObject([{ won: true }, { won: false, found: { token: 't' } }])
+    const { receipts } = await store.get([winner])
+    expect(receipts[0]?.token).toBe('theirs')
   })
 })
 

@@ -15,25 +15,18 @@ interface Wanted extends Placed<Draft> {
   readonly at: number
 }
 
-interface Round {
-  readonly now: number
-  readonly epoch: number
-}
-
 const MOST_ROUNDS = 50
 const SPLIT = 16
+/** Where a row says which of the batch were inserted: behind the receipt. */
+const WHICH = 21
 
 export async function claim(desk: Desk, drafts: readonly Draft[]): Promise<readonly Claimed[]> {
   const answers: (Claimed | undefined)[] = drafts.map(() => undefined)
   let waiting: readonly Wanted[] = drafts.map((value, at) => ({ value, at, digest: digestOf(value) }))
-  /** Rounds in which a claim may have been inserted without our knowing: the next one finds it under our token. */
-  const before = new Map<number, Round>()
   for (let round = 0; waiting.length > 0; round++) {
     if (round >= MOST_ROUNDS) throw tooBusy()
     const { first, rest } = oneEach(waiting)
-    const missed = await Promise.all(
-      groupByNote(first).map((group) => claimGroup(desk, group, answers, before)),
-    )
+    const missed = await Promise.all(groupByNote(first).map((group) => claimGroup(desk, group, answers)))
     waiting = [...missed.flat(), ...rest]
   }
   for (const answer of answers) {
@@ -46,7 +39,6 @@ async function claimGroup(
   desk: Desk,
   group: readonly Wanted[],
   answers: (Claimed | undefined)[],
-  before: Map<number, Round>,
 ): Promise<readonly Wanted[]> {
   let rows: readonly Row[]
   try {
@@ -56,9 +48,9 @@ async function claimGroup(
       : await send(desk.driver, desk.sql.claimOne, draftValues(only))
   } catch (error) {
     if (!wasLocked(error) || group.length === 1) throw error
-    return await split(desk, group, answers, before)
+    return await split(desk, group, answers)
   }
-  return readRound(group, rows, answers, before)
+  return readRound(group, rows, answers)
 }
 
 /** Answers those it can, and returns the others. */
@@ -66,27 +58,26 @@ function readRound(
   group: readonly Wanted[],
   rows: readonly Row[],
   answers: (Claimed | undefined)[],
-  before: Map<number, Round>,
 ): readonly Wanted[] {
   const [head] = rows as [Row]
-  const round = { now: Number(head[0]), epoch: Number(head[1]) }
-  const { now } = round
+  const [now, epoch, inserted] = [Number(head[0]), Number(head[1]), Number(head[2])]
   const open = new Set(group)
   for (const row of rows) {
     if (row[4] === null) continue
     const wanted = group[Number(row[3]) - 1] as Wanted
     const found = receiptOf(row, 5)
     mustBe(found, wanted.value)
-    const mine = before.get(wanted.at)
-    const won = mine !== undefined && found.token === wanted.value.token && found.epoch === mine.epoch
-    answers[wanted.at] = won ? { won, ...mine } : { won: false, now, found }
+    answers[wanted.at] = { won: false, now, found }
     open.delete(wanted)
   }
-  if (Number(head[2]) === open.size) {
-    for (const { at, value } of open) answers[at] = { won: true, now, epoch: value.epoch ?? round.epoch }
-    return []
+  // Which ones were inserted is only told where some were not.
+  const named =
+    inserted === open.size ? undefined : new Set(((head[WHICH] as string | null) ?? '').split(','))
+  for (const wanted of open) {
+    if (named && !named.has(wanted.digest)) continue
+    answers[wanted.at] = { won: true, now, epoch: wanted.value.epoch ?? epoch }
+    open.delete(wanted)
   }
-  for (const { at, value } of open) before.set(at, { now, epoch: value.epoch ?? round.epoch })
   return [...open]
 }
 
@@ -95,12 +86,11 @@ async function split(
   desk: Desk,
   group: readonly Wanted[],
   answers: (Claimed | undefined)[],
-  before: Map<number, Round>,
 ): Promise<readonly Wanted[]> {
   const size = Math.ceil(group.length / SPLIT)
   const parts: Wanted[][] = []
   for (let i = 0; i < group.length; i += size) parts.push(group.slice(i, i + size))
-  return await allOf(parts.map((part) => claimGroup(desk, part, answers, before)))
+  return await allOf(parts.map((part) => claimGroup(desk, part, answers)))
 }
 
 /** Rejects like one of them, but only when none is under way any more. */

@@ -42,9 +42,13 @@ noted as (
     ${one ? NOTE.map(v).join(', ') : ONE_NOTE}
   from inserted)
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${one ? '1' : 'w.ord::int'},
-  ${FOUND.join(', ')}
+  ${FOUND.join(', ')}, ${one ? 'null' : WHICH}
 from clock c left join wanted w on w.f0 is not null`
 }
+
+/** Who was inserted, where a race kept others out: from then on their receipts may be anybody's. */
+const WHICH = `case when (select count(*) from inserted) < (select count(*) from wanted where f0 is null)
+    then (select string_agg(replace(digest::text, '-', ''), ',') from inserted) end`
 
 const CONTENT =
   `digest tenant scope key fingerprint state token attempt max_attempts recovery lease_ms window_ms
