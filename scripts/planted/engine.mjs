@@ -165,6 +165,12 @@ export const engine = [
   ]),
   ...at('waiting-room.ts', [
     {
+      name: 'who comes to a closed waiting room waits in it',
+      find: 'if (isClosed) return Promise.resolve(true)',
+      put: '',
+      tests: ['test/engine/lifecycle.test.ts'],
+    },
+    {
       name: 'waiting is one look',
       find: 'if (nowMs >= place.dueMs) void look(place)',
       put: 'if (nowMs >= place.dueMs && place.paceMs < 5) void look(place)',

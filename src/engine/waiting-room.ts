@@ -10,7 +10,10 @@ import type { GroupCommit } from './group-commit.js'
 import type { Timers } from './timers.js'
 
 export interface WaitingRoom {
-  /** Resolves to true when it is worth looking again, to false at `deadlineMs` of the engine's clock. */
+  /**
+   * Resolves to true when it is worth looking again, to false at `deadlineMs` of the engine's clock. A closed room
+   * lets nobody wait: who looks again sees that.
+   */
   wait(found: Receipt, now: number, deadlineMs: number): Promise<boolean>
   /** This process has changed it: whoever waits for it may look at once. */
   told(address: Address): void
@@ -50,6 +53,7 @@ function nextLook(nowMs: number, paceMs: number): number {
 
 export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Timers): WaitingRoom {
   const places = new Map<string, Place>()
+  let isClosed = false
   let armed: { readonly atMs: number; readonly disarm: () => void } | undefined
   const unwatch = store.watch?.(told)
 
@@ -114,6 +118,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
 
   return {
     wait(found, now, deadlineMs) {
+      if (isClosed) return Promise.resolve(true)
       const id = addressId(found)
       const nowMs = timers.elapsedMs()
       const place = places.get(id) ?? {
@@ -133,6 +138,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
     },
     told,
     close() {
+      isClosed = true
       unwatch?.()
       armed?.disarm()
       for (const place of places.values()) for (const waiter of place.waiters) leave(place, waiter, true)

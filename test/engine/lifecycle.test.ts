@@ -105,6 +105,23 @@ test('[R12] close while a duplicate waits: it is told, and runs nothing on a sto
   expect(runs).toBe(0)
 })
 
+test('[R12] close while a duplicate is about to wait: it is told at once, not when its patience ends', async () => {
+  const on = bench()
+  const ibid = on.open()
+  await leaveBehind(on, { lease: '10s' })
+  await ibid.once({ ...INTENT, key: 'warm' }, () => 0)
+  const door = on.tap.hold('claim')
+  const late = seen(ibid.once(INTENT, () => 'no', { wait: '1h' }))
+  await turn()
+  const closing = seen(ibid.close())
+  await turn()
+  door.let()
+  await turn()
+  expect(late.now).toMatchObject({ state: 'failed', error: { code: 'CLOSED' } })
+  await turn()
+  expect(closing.now.state).toBe('done')
+})
+
 test('after close no timer is left', async () => {
   const on = bench()
   const ibid = on.open({ housekeeping: { every: '1s' } })
