@@ -1,6 +1,7 @@
 /** Defects in what the command line plans, keeps, deletes, finds and shows. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({ file: `src/${file}`, tests: [`test/${test}.test.ts`], ...defect }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src', 'test')
 
 export const cli = [
   ...at('plan/index.ts', 'plan/plan', [

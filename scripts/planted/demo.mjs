@@ -1,6 +1,7 @@
 /** Defects in how the demo's agent uses the guards, and in how its storm is counted. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({ file: `src/cli/demo/${file}`, tests: [`test/demo/${test}.test.ts`], ...defect }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/cli/demo', 'test/demo')
 
 export const demo = [
   ...at('agent.ts', 'harbor', [

@@ -1,10 +1,7 @@
 /** Defects in what an MCP server's answers are taken for, and in the status check that a contract names. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({
-    file: `src/adapters/mcp/${file}`,
-    tests: [`test/mcp/${test}.test.ts`],
-    ...defect,
-  }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/adapters/mcp', 'test/mcp')
 
 export const mcp = [
   ...at('status-check.ts', 'status-answers', [

@@ -1,10 +1,7 @@
 /** Defects in what a message is taken for, how often it runs, and what its broker is told. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({
-    file: `src/guards/queue/${file}`,
-    tests: [`test/queue/${test}.test.ts`],
-    ...defect,
-  }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/guards/queue', 'test/queue')
 
 export const queue = [
   ...at('consume.ts', 'guard', [

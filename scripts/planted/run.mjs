@@ -1,10 +1,7 @@
 /** Defects in which trigger is whose run, what a resumed run does again, who is admitted, and when a tick is due. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({
-    file: `src/guards/run/${file}`,
-    tests: [`test/run/${test}.test.ts`],
-    ...defect,
-  }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/guards/run', 'test/run')
 
 export const run = [
   ...at('names.ts', 'start', [

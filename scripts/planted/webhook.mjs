@@ -1,10 +1,7 @@
 /** Defects in what webhooks believe, take for the same event, and tell the vendor. */
-const at = (file, test, defects) =>
-  defects.map((defect) => ({
-    file: `src/guards/webhook/${file}`,
-    tests: [`test/webhook/${test}.test.ts`],
-    ...defect,
-  }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/guards/webhook', 'test/webhook')
 
 export const webhook = [
   ...at('mac.ts', 'signatures', [

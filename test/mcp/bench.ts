@@ -58,6 +58,8 @@ export interface Bench {
   /** The command of a gateway over stdio, before the bank or another server. */
   gateway(options: readonly string[], server: readonly string[]): readonly string[]
   bank(generation: Generation, way: Way): readonly string[]
+  /** Contracts of the bank, in a file, as options of a gateway. */
+  contracts(more: object): readonly string[]
   /** The command of a gateway over HTTP. */
   frontOf(upstream: string, options: readonly string[]): readonly string[]
   start(command: readonly string[], env?: Record<string, string>): ChildProcess
@@ -149,6 +151,11 @@ export function bench(): Bench {
     effects,
     ibid,
     bank,
+    contracts(more) {
+      const file = join(folder, 'contracts.json')
+      writeFileSync(file, JSON.stringify([{ name: 'pay', effect: 'write-non-idempotent', ...more }]))
+      return ['--contracts', file]
+    },
     gateway,
     frontOf,
     start,

@@ -27,12 +27,6 @@ beforeEach(() => {
 })
 afterEach(async () => await at.close())
 
-function contracts(more: object): readonly string[] {
-  const file = join(at.folder, 'contracts.json')
-  writeFileSync(file, JSON.stringify([{ name: 'pay', effect: 'write-non-idempotent', ...more }]))
-  return ['--contracts', file]
-}
-
 const order = (how: string, key = 'k1') => ({
   name: 'pay',
   arguments: { to: 'ada', amount: 10, how },
@@ -51,13 +45,13 @@ const asked = (): unknown[] => at.effects.all().filter(({ key }) => key === 'fin
 
 describe.each(WAYS)('over %s, a result that says it failed', (way) => {
   test('[R9] with onError unknown: nobody knows, it is held, and not sent again', async () => {
-    const client = await at.connect('1', way, contracts({ onError: 'unknown' }))
+    const client = await at.connect('1', way, at.contracts({ onError: 'unknown' }))
     for (let n = 0; n < 2; n++) expect(codeOf(await pay(client, 'fail'))).toBe('OUTCOME_UNKNOWN')
     expect([await states(), at.effects.count('pay ada')]).toEqual([['unknown'], 1])
   })
 
   test('[R9] with onError not-executed: it passes as it came, and the same call may run again', async () => {
-    const client = await at.connect('1', way, contracts({ onError: 'not-executed' }))
+    const client = await at.connect('1', way, at.contracts({ onError: 'not-executed' }))
     const busy = await pay(client, 'busy')
     expect([busy.isError, busy.content]).toEqual([true, [{ type: 'text', text: 'the bank is busy' }]])
     expect(await states()).toEqual(['released'])
@@ -67,7 +61,7 @@ describe.each(WAYS)('over %s, a result that says it failed', (way) => {
   })
 
   test('[R34] with onError unknown and a check: the check says that it happened', async () => {
-    const client = await at.connect('1', way, contracts(ASKED))
+    const client = await at.connect('1', way, at.contracts(ASKED))
     const [first, again] = [await pay(client, 'fail'), await pay(client, 'fail')]
     expect([first.structuredContent, again.structuredContent]).toEqual([PAID, PAID])
     expect([marksOf(first).replay, marksOf(again).replay]).toEqual([false, true])
@@ -81,7 +75,7 @@ test.each([
 ] as const)(
   '[R34] over %s, a call that times out, and a check that finds it (SDK %s)',
   async (way, generation) => {
-    const client = await at.connect(generation, way, contracts({ ...ASKED, timeout: '3s' }))
+    const client = await at.connect(generation, way, at.contracts({ ...ASKED, timeout: '3s' }))
     const first = await pay(client, 'hang')
     const text = JSON.stringify(PAID)
     expect([first.structuredContent, first.content]).toEqual([PAID, [{ type: 'text', text }]])
@@ -94,7 +88,7 @@ test.each([
 
 describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way) => {
   test('[R34] that finds nothing, when the server has had its time: the same call may run again', async () => {
-    const client = await at.connect('1', way, contracts(ASKED))
+    const client = await at.connect('1', way, at.contracts(ASKED))
     expect(codeOf(await pay(client, 'busy'))).toBe('NOT_EXECUTED')
     expect(await states()).toEqual(['released'])
     expect(asked().length).toBeGreaterThanOrEqual(2)
@@ -103,7 +97,7 @@ describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way)
   })
 
   test('[R34] that cannot tell: held; the next call asks again, and gets what was done', async () => {
-    const client = await at.connect('1', way, contracts(ASKED))
+    const client = await at.connect('1', way, at.contracts(ASKED))
     writeFileSync(join(at.folder, 'blind'), '')
     for (let n = 0; n < 2; n++) expect(codeOf(await pay(client, 'fail'))).toBe('OUTCOME_UNKNOWN')
     expect(await states()).toEqual(['unknown'])
@@ -113,7 +107,7 @@ describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way)
   })
 
   test('[R34] [R61] whose server was killed in the middle: the next server is asked', async () => {
-    const options = contracts(ASKED)
+    const options = at.contracts(ASKED)
     expect(codeOf(await pay(await at.connect('1', way, options), 'die'))).toBe('OUTCOME_UNKNOWN')
     tally({ kills: 1 })
     expect(await states()).toEqual(['unknown'])
@@ -123,7 +117,7 @@ describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way)
 
   test('[R34] where a person has to decide: found is given, not found is theirs', async () => {
     const human = { ...ASKED, requiresHumanOnRetry: true }
-    const client = await at.connect('1', way, contracts(human))
+    const client = await at.connect('1', way, at.contracts(human))
     expect((await pay(client, 'fail')).structuredContent).toEqual(PAID)
     const other = (await client.callTool({
       ...order('busy', 'k2'),
@@ -136,7 +130,7 @@ describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way)
 })
 
 test('[R7] [R61] a gateway that is killed between effect and answer: the next one asks before it acts', async () => {
-  const options = contracts({ ...ASKED, timeout: '5s', lease: '5s', wait: '30s' })
+  const options = at.contracts({ ...ASKED, timeout: '5s', lease: '5s', wait: '30s' })
   const doomed = at.start(at.gateway(options, at.bank('1', 'stdio')))
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: order('hang') }
   doomed.stdin?.write(`${JSON.stringify(call)}\n`)
@@ -151,7 +145,7 @@ test('[R7] [R61] a gateway that is killed between effect and answer: the next on
 
 test('[R34] an answer that comes late, while the check is being asked, counts for more than the check', async () => {
   const slow = { ...ASKED, timeout: '2s', lease: '1m', downstream: { settles: '30s' } }
-  const client = await at.connect('1', 'stdio', contracts(slow))
+  const client = await at.connect('1', 'stdio', at.contracts(slow))
   writeFileSync(join(at.folder, 'blind'), '')
   const late = pay(client, 'hang')
   await at.waitFor('find ada')
@@ -162,7 +156,7 @@ test('[R34] an answer that comes late, while the check is being asked, counts fo
 })
 
 test('[R34] a call without a key of its host is asked about under the key that it was handed down with', async () => {
-  const client = await at.connect('1', 'stdio', contracts(ASKED))
+  const client = await at.connect('1', 'stdio', at.contracts(ASKED))
   const bare = { name: 'pay', arguments: order('fail').arguments }
   expect(((await client.callTool(bare)) as Answer).structuredContent).toEqual(PAID)
   expect(codeOf(await client.callTool(bare))).toBe('NEEDS_HUMAN')

@@ -19,13 +19,6 @@ beforeEach(() => {
 })
 afterEach(async () => await at.close())
 
-/** Contracts of the bank, as a file for the gateway. */
-function contracts(more: object): readonly string[] {
-  const file = join(at.folder, 'contracts.json')
-  writeFileSync(file, JSON.stringify([{ name: 'pay', effect: 'write-non-idempotent', ...more }]))
-  return ['--contracts', file]
-}
-
 async function pay(client: AnyClient, more: object, key?: string): Promise<Answer> {
   const meta = key === undefined ? {} : { _meta: { 'ibid/idempotencyKey': key } }
   return (await client.callTool({ name: 'pay', arguments: { ...ADA, ...more }, ...meta })) as Answer
@@ -71,7 +64,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('[R34] a server that is killed, and takes the key: the call may be sent again', async () => {
-    const options = contracts({ downstream: { acceptsKey: true, window: '30d' } })
+    const options = at.contracts({ downstream: { acceptsKey: true, window: '30d' } })
     const first = await pay(await at.connect('1', way, options), { how: 'die' }, 'k1')
     expect(codeOf(first)).toBe('UPSTREAM_ERROR')
     expect(first).toMatchObject({ _meta: { 'ibid/error': { retriable: true } } })
@@ -113,7 +106,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('[R34] a call that takes too long: outcome unknown; the answer that comes late settles it', async () => {
-    const client = await at.connect('1', way, contracts({ timeout: 300, lease: 400 }))
+    const client = await at.connect('1', way, at.contracts({ timeout: 300, lease: 400 }))
     const late = await pay(client, { how: 'hang' }, 'k1')
     expect(codeOf(late)).toBe('OUTCOME_UNKNOWN')
     expect(await held()).toBe(1)
@@ -153,7 +146,7 @@ test('[R60] one key over four gateways, each a process with a server of its own:
 })
 
 test('a gateway that is told to end sees through what it has sent', async () => {
-  const gateway = at.start(at.gateway(contracts({}), at.bank('1', 'stdio')))
+  const gateway = at.start(at.gateway(at.contracts({}), at.bank('1', 'stdio')))
   gateway.stdin?.write(
     `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: hanging })}\n`,
   )

@@ -1,5 +1,11 @@
 /** What the tests of runs work on: a memory store in virtual time, and workers on it that can be stopped for good. */
-import { createRuns, type Run, type Runs, type RunsOptions } from '../../src/guards/run/index.js'
+import {
+  createRuns,
+  type Run,
+  type Runs,
+  type RunsOptions,
+  type Timeline,
+} from '../../src/guards/run/index.js'
 import { createIbid, type Ibid, type IbidError } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
@@ -67,5 +73,22 @@ export async function dieIn({ worker, time }: Bench, body: (run: Run) => Promise
   dead.stop()
   await time.pass(1_500)
 }
+
+/** A chain as depth, kind of scope and name. */
+export function outlineOf({ chain }: Timeline): readonly unknown[] {
+  return chain.map(({ scope, depth, name }) => [depth, scope.split(':')[0], name])
+}
+
+/** From a webhook through a queue to a run that looks something up, then refunds by a tool. */
+export const REFUND_OUTLINE = [
+  [0, 'hook', undefined],
+  [1, 'queue', undefined],
+  [2, 'trigger', undefined],
+  [2, 'run', undefined],
+  [3, 'step', 'look up'],
+  [3, 'step', 'refund'],
+  [4, 'step', 'call issue_refund'],
+  [5, 'tool', undefined],
+]
 
 export const forever = (): Promise<never> => new Promise(() => {})

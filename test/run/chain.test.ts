@@ -22,6 +22,7 @@ import { createIbid, type Ibid } from '../../src/index.js'
 import { sqliteStore } from '../../src/stores/sqlite/index.js'
 import { type Ledger, ledger } from '../../src/testing/index.js'
 import { deliver, stripeVendor } from '../webhook/vendors.js'
+import { outlineOf, REFUND_OUTLINE } from './bench.js'
 
 interface Message {
   readonly id: string
@@ -169,16 +170,7 @@ test('[R20, R46, R50] all comes twice at every layer: each acts once, and it pri
   await Promise.all(opened.map((ibid) => ibid.close()))
   const told = await timeline(openIbid(), { runId: polled.runId })
   console.log(String(told))
-  expect(told.chain.map(({ scope, depth, name }) => [depth, scope.split(':')[0], name])).toEqual([
-    [0, 'hook', undefined],
-    [1, 'queue', undefined],
-    [2, 'trigger', undefined],
-    [2, 'run', undefined],
-    [3, 'step', 'look up'],
-    [3, 'step', 'refund'],
-    [4, 'step', 'call issue_refund'],
-    [5, 'tool', undefined],
-  ])
+  expect(outlineOf(told)).toEqual(REFUND_OUTLINE)
   const [ingress, message, , run] = told.chain
   expect(ingress).toMatchObject({ scope: 'hook:stripe/refunds', key: 'evt_1' })
   expect(message).toMatchObject({ scope: 'queue:refunds', key: first.headers[MESSAGE_KEY_HEADER] })

@@ -11,7 +11,7 @@ import {
 } from '../../src/guards/run/index.js'
 import type { Ibid } from '../../src/index.js'
 import { deriveKey } from '../../src/key/index.js'
-import { bench, failure, forever } from './bench.js'
+import { bench, failure, forever, outlineOf, REFUND_OUTLINE } from './bench.js'
 
 interface Observation {
   readonly ok: boolean
@@ -71,16 +71,7 @@ describe('[R46, R50] the chain of keys of one trigger', () => {
       await consume(encodeChain([linkOf(attempt)]))
     })
     const told = await timeline(ibid, { runId })
-    expect(told.chain.map(({ scope, depth, name }) => [depth, scope.split(':')[0], name])).toEqual([
-      [0, 'hook', undefined],
-      [1, 'queue', undefined],
-      [2, 'trigger', undefined],
-      [2, 'run', undefined],
-      [3, 'step', 'look up'],
-      [3, 'step', 'refund'],
-      [4, 'step', 'call issue_refund'],
-      [5, 'tool', undefined],
-    ])
+    expect(outlineOf(told)).toEqual(REFUND_OUTLINE)
     expect(told.events.map(({ at }) => at)).toEqual(told.events.map(({ at }) => at).toSorted((a, b) => a - b))
     expect(told.events[0]).toMatchObject({ scope: 'hook:stripe', key: 'evt_1', event: 'claimed' })
     const printed = told.toString()
