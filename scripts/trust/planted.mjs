@@ -6,7 +6,7 @@ export const planted = {
   property: 'Every planted defect of the sources is caught by a test',
   async run({ quick, progress }) {
     const only = quick ? ['--only', 'fingerprint'] : []
-    const { stdout } = await runNode(['scripts/planted.mjs', ...only], { onLine: progress })
+    const { stdout } = await runNode(['scripts/planted.mjs', ...only], { onOut: progress })
     const read = /(\d+) of (\d+) planted defects caught/.exec(stdout)
     if (!read) return { error: `planted.mjs came to no end: ${stdout.trim().slice(-300)}` }
     const [caught, all] = [Number(read[1]), Number(read[2])]

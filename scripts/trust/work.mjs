@@ -8,8 +8,8 @@ import { readTally } from '../results.mjs'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Runs node with `args`; its standard error is progress, line by line. */
-export function runNode(args, { env = {}, onLine = () => {} } = {}) {
+/** Runs node with `args`. Its standard error is progress, line by line; `onOut` hears what it prints as well. */
+export function runNode(args, { env = {}, onLine = () => {}, onOut = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -18,17 +18,19 @@ export function runNode(args, { env = {}, onLine = () => {} } = {}) {
     })
     const out = []
     const err = []
-    child.stdout.on('data', (chunk) => out.push(chunk))
-    child.stderr.on('data', (chunk) => {
-      err.push(chunk)
-      const line = chunk.toString().trim().split('\n').at(-1)
-      if (line) onLine(line)
-    })
+    child.stdout.on('data', (chunk) => hear(chunk, out, onOut))
+    child.stderr.on('data', (chunk) => hear(chunk, err, onLine))
     child.on('error', reject)
     child.on('close', (code) =>
       resolve({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
     )
   })
+}
+
+function hear(chunk, into, tell) {
+  into.push(chunk)
+  const line = chunk.toString().trim().split('\n').at(-1)
+  if (line) tell(line)
 }
 
 /** The last line of what it prints, as JSON. */
