@@ -10,6 +10,7 @@ import { mcp } from './mcp.mjs'
 import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
 import { run } from './run.mjs'
+import { saga } from './saga.mjs'
 import { sqlite } from './sqlite.mjs'
 import { webhook } from './webhook.mjs'
 
@@ -25,6 +26,7 @@ export const defects = [
   ...webhook,
   ...queue,
   ...run,
+  ...saga,
   ...cli,
   ...demo,
 ]

@@ -1,5 +1,7 @@
 /** Sagas on their way forward: what is written down before a step runs, and what a resumed one finds. */
+import { once } from 'node:events'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { StepAttempt } from '../../src/guards/saga/index.js'
 import { deriveKey } from '../../src/key/index.js'
 import { type Bench, bench } from './bench.js'
 
@@ -50,6 +52,27 @@ describe('a step', () => {
     const plan = await ibid.get({ scope: 'saga-plan:wf', key: 'step:charge' })
     expect(plan?.value).toMatchObject({ doKey: keys[0], undoKey: keys[1] })
     expect(new Set(keys).size).toBe(2)
+  })
+
+  test('[R14] is told by its signal when its time is up, and so is its undo', async () => {
+    const told: string[] = []
+    const untilAborted =
+      (name: string) =>
+      async ({ signal }: StepAttempt): Promise<void> => {
+        await once(signal, 'abort')
+        told.push(name)
+      }
+    const slow = at.step('slow', {
+      do: untilAborted('do'),
+      undo: async (_result, step) => await untilAborted('undo')(step),
+      policy: { timeout: 20 },
+      undoPolicy: { timeout: 20 },
+    })
+    await expect(at.saga().step(slow)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    const quick = at.step('slow', { undo: slow.undo.bind(slow), undoPolicy: { timeout: 20 } })
+    await at.saga({ jobId: 'two' }).step(quick)
+    await at.saga({ jobId: 'two', steps: [quick] }).compensate()
+    expect(told).toEqual(['do', 'undo'])
   })
 
   test('[R39] has another undo key in another workflow, job, topic, capability or step', async () => {

@@ -17,7 +17,23 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
 
   function handed(attempt: Attempt, plan: Planned): StepAttempt {
     const { workflowId, jobId } = names
-    return { ...attempt, workflowId, jobId, step: plan.name, input: plan.input }
+    const { tenant, scope, key, number, epoch, createdAt } = attempt
+    return {
+      tenant,
+      scope,
+      key,
+      number,
+      epoch,
+      createdAt,
+      workflowId,
+      jobId,
+      step: plan.name,
+      input: plan.input,
+      // Made when somebody asks for it: a copy of the attempt would not have it.
+      get signal() {
+        return attempt.signal
+      },
+    }
   }
 
   function forwardPolicy(step: Step, plan: Planned): Policy {
