@@ -13,6 +13,11 @@ export const broker = [
     ['ladder'],
     [
       {
+        name: 'whoever brings a host’s key is shown what another principal did',
+        find: "if (rung === 'host' && principal !== undefined)",
+        put: "if (rung === 'host' && principal === '')",
+      },
+      {
         name: 'a tool-call id goes before the step',
         find: 'if (stepId !== undefined) {',
         put: 'if (stepId !== undefined && toolCallId === undefined) {',

@@ -39,7 +39,11 @@ describe('[R20][R21] a rung of the key ladder', () => {
     expect(await call({ hostKey: 'h' })).toEqual([{ id: 're_1' }, true])
     expect(await call({ hostKey: 'h' }, { ...ARGS, amount: 1 })).toBe('KEY_REUSED')
     expect(await call({ hostKey: 'i' })).toEqual([{ id: 're_2' }, false])
-    expect(effects).toBe(2)
+    expect(await call({ hostKey: 'j', principal: 'ana' })).toEqual([{ id: 're_3' }, false])
+    expect(await call({ hostKey: 'j', principal: 'ana' })).toEqual([{ id: 're_3' }, true])
+    for (const other of [{ principal: 'bob' }, {}])
+      expect(await call({ hostKey: 'j', ...other })).toBe('KEY_REUSED')
+    expect(effects).toBe(3)
   })
 
   test('4: the arguments. A second call is not made and not replayed: it asks', async () => {

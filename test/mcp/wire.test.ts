@@ -238,6 +238,20 @@ describe('over HTTP', () => {
     expect(await states()).toEqual(['unknown'])
   })
 
+  test('[R61] a key that another principal brings is refused, and shows nothing of what the first one got', async () => {
+    const gateway = await before((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(done(1))
+    })
+    const codeFor = async (headers: Record<string, string>): Promise<string> => {
+      const { result } = (await (await gateway(post(call(1), headers))).json()) as { result: unknown }
+      return codeOf(result)
+    }
+    expect(await codeFor({ authorization: 'Bearer a' })).toBe('none')
+    for (const other of [{ authorization: 'Bearer b' }, {}]) expect(await codeFor(other)).toBe('KEY_REUSED')
+    expect(await codeFor({ authorization: 'Bearer a' })).toBe('none')
+    expect(heard).toHaveLength(1)
+  })
+
   test('keys of two principals do not meet where the call has none, and answers are not mixed up', async () => {
     const gateway = await before((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(done(1))

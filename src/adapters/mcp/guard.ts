@@ -5,7 +5,7 @@
  */
 import { IbidError, NotExecuted, OutcomeUnknown } from '../../core/errors.js'
 import type { Ibid } from '../../ibid.js'
-import { stepKey } from '../../guards/broker/ladder.js'
+import { comparedOf, stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
 import { askedAgain, errorOf, isUnsettled, notForModels } from '../../guards/broker/words.js'
 import { type Ask, checkedCall } from './checked.js'
@@ -27,7 +27,7 @@ export interface ToolCall {
   readonly name: string
   readonly args: unknown
   readonly meta: JsonObject
-  /** On whose behalf: calls of two principals are never compared. */
+  /** On whose behalf: what one principal did is never shown to another. */
   readonly principal: string
   readonly listed: ListedTool | undefined
   /** Has the client taken it back? Asked once, before it is dispatched. */
@@ -97,7 +97,7 @@ export function createGuard(options: GuardOptions): Guard {
     const within = rung === 'arguments' ? shortPolicy : policy
     try {
       const { value, replayed, receipt } = await ibid.once(
-        { ...where, payload, ...(identity && { identity }) },
+        { ...where, ...comparedOf(rung, principal, payload, identity) },
         async (attempt) => {
           if (call.isWithdrawn()) throw new NotExecuted('the client took it back before it was sent')
           return checked ? await checked.run(attempt) : read(await send(keyFor(attempt.key)))

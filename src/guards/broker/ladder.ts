@@ -5,10 +5,11 @@
  * rung asks.
  *
  * On the first three rungs the arguments are not in the key but in the fingerprint: a step that comes back
- * with other arguments meets its own receipt, and is found out.
+ * with other arguments meets its own receipt, and is found out. So does whoever brings a host's key on behalf of
+ * somebody else: two who chose one key are told so, and neither is shown what the other did.
  */
 import { invalidIntent } from '../../core/errors.js'
-import { deriveKey, type Identity, type KeyParts } from '../../key/index.js'
+import { deriveKey, fingerprint, type Identity, type KeyParts } from '../../key/index.js'
 import type { Caller } from './context.js'
 
 export type Rung = 'step' | 'tool-call' | 'host' | 'arguments'
@@ -49,6 +50,18 @@ export function stepKey(
   }
   const who = { ...(runId && { run: runId }), ...(principal && { principal }) }
   return { rung: 'arguments', key: deriveKey({ ...place, ...who }, args, identity) }
+}
+
+/** What is compared with the first call under a key. */
+export function comparedOf(
+  rung: Rung,
+  principal: string | undefined,
+  args: unknown,
+  identity: Identity | undefined,
+): { readonly payload: unknown; readonly identity?: Identity } {
+  if (rung === 'host' && principal !== undefined)
+    return { payload: { principal, args: fingerprint(args, identity) } }
+  return identity ? { payload: args, identity } : { payload: args }
 }
 
 function keyOf(parts: KeyParts, correction: number): string {

@@ -10,7 +10,7 @@ import { ask } from './ambiguity.js'
 import type { Caller } from './context.js'
 import type { Contract } from './contract.js'
 import { needsHuman } from './failure.js'
-import { type StepKey, stepKey } from './ladder.js'
+import { comparedOf, type StepKey, stepKey } from './ladder.js'
 import { marks, type Observation, type ObservationError, refusal } from './observation.js'
 import type { ReadyTool } from './ready.js'
 import type { Execution, Pace } from './one-try.js'
@@ -39,11 +39,9 @@ export async function callReceipted(desk: Desk, order: Order, correction = 0): P
   try {
     at = stepKey(caller, tool.contract.name, args, tool.identity, correction)
     const { key, rung } = at
-    const { tenant } = caller
-    const { scope, identity } = tool
-    const intent = identity
-      ? { tenant, scope, key, payload: args, identity }
-      : { tenant, scope, key, payload: args }
+    const { tenant, principal } = caller
+    const compared = comparedOf(rung, principal, args, tool.identity)
+    const intent = { tenant, scope: tool.scope, key, ...compared }
     const policy = policyOf(desk, order, rung === 'arguments' ? tool.shortPolicy : tool.terms.policy)
     const run = (attempt: Attempt): Promise<unknown> => runTries(executionOf(desk, order, attempt))
     const { value, replayed, receipt } = await desk.ibid.once(intent, run, policy)
