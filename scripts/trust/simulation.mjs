@@ -20,6 +20,7 @@ export const simulation = {
       violations,
       seeds: `from ${seeds.first}`,
       control,
+      details: seeds.failing.map((seed) => `violated by seed ${seed}: node ${SCRIPT} --replay ${seed}`),
     }
   },
 }

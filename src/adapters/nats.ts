@@ -10,6 +10,7 @@ import {
   consume as guard,
   createDeliveries,
   type Dead,
+  readConcurrency,
   type Running,
   type Watch,
 } from '../guards/queue/index.js'
@@ -32,10 +33,11 @@ export async function consume<T>(
   consumer: Consumer,
   options: NatsOptions<T>,
 ): Promise<Running & { ended: Promise<void> }> {
+  const concurrency = readConcurrency(options.concurrency, 100)
   const info = await consumer.info()
   const { config } = info
   const queue = mustBeSafe(info, options.queue)
-  const { deadLetter, concurrency = 100 } = options
+  const { deadLetter } = options
   const judge = guard<JsMsg, T>(ibid, {
     payload: ({ data }) => data,
     ...options,

@@ -10,6 +10,7 @@ import {
   type Dead,
   MESSAGE_KEY_HEADER,
   poll,
+  readConcurrency,
   type Running,
   type Watch,
   withMessageKey as keyed,
@@ -47,7 +48,8 @@ export async function consume<T>(
   sqs: Pick<SQS, Verbs>,
   options: SqsOptions<T>,
 ): Promise<Running> {
-  const { queueUrl: QueueUrl, deadLetter, concurrency = 10 } = options
+  const { queueUrl: QueueUrl, deadLetter } = options
+  const concurrency = readConcurrency(options.concurrency, 10)
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['VisibilityTimeout'] })
   const visibleSeconds = Number(Attributes?.['VisibilityTimeout'] ?? 0) || 30
   const hide = ({ ReceiptHandle }: Message, seconds: number) => {

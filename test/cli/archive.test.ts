@@ -3,9 +3,19 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { ndjson } from '../../src/cli/archive/ndjson.js'
 import { type Archived, archive, countOf, lines, rowsIn, store } from './archived.js'
 import { HOUR_MS, ibid } from './command.js'
+
+test('[R52] a file that fails while nobody writes to it is told to the next who does, and ends no program', async () => {
+  const { folder } = await store()
+  const file = await ndjson.create(join(folder, 'not there', 'x.ndjson.gz'))
+  await setTimeout(50)
+  await expect(file.write({} as never)).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(file.finish()).rejects.toMatchObject({ code: 'ENOENT' })
+})
 
 describe('archive', () => {
   test('[R52] writes what is old enough, and goes on where it ended', async () => {

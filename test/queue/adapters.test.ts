@@ -38,6 +38,19 @@ function open(): { ibid: ReturnType<typeof createIbid>; store: FaultyStore } {
   return { ibid, store }
 }
 
+test.each([0, -1, 1.5, Number.NaN])(
+  'a concurrency of %s is refused by name, before anything is asked',
+  async (concurrency) => {
+    const { ibid } = open()
+    const wrong = { code: 'INVALID_INTENT', message: expect.stringContaining('concurrency') as string }
+    const handle = (): string => 'done'
+    const stream = consumeStream(ibid, {} as never, { deadLetter: 'term', handle, concurrency })
+    await expect(stream).rejects.toMatchObject(wrong)
+    const options = { queueUrl: 'http://sqs/q', deadLetter: 'http://sqs/dead', handle, concurrency }
+    await expect(consumeSqs(ibid, {} as never, options)).rejects.toMatchObject(wrong)
+  },
+)
+
 test.each([
   [
     'max_deliver',

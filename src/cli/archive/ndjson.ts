@@ -18,6 +18,8 @@ export const ndjson: Format = {
     written.catch(() => undefined)
     // A disk that is full fails the file, not the compressor: it has to be told, or its writer waits for ever.
     file.on('error', (error) => gzip.destroy(error))
+    // Whoever writes next is told; nobody may be writing at this moment.
+    gzip.on('error', () => undefined)
     return {
       async write(row) {
         if (gzip.errored) throw gzip.errored

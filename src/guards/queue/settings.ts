@@ -54,6 +54,13 @@ export type BehindBroker<M, T, Known extends keyof ConsumeOptions<M, T> = never>
   'id' | 'working' | 'deliveries' | Known
 >
 
+/** How many messages at a time: none at all would be a consumer that waits for ever. */
+export function readConcurrency(given: number | undefined, usual: number): number {
+  const atATime = given ?? usual
+  if (Number.isSafeInteger(atATime) && atATime >= 1) return atATime
+  throw invalidIntent(`concurrency is ${String(given)}`, 'give concurrency a whole number from 1')
+}
+
 export interface Settings<M, T> {
   readonly queue: string
   readonly scope: string
