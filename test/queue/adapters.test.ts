@@ -31,6 +31,8 @@ afterAll(async () => {
   await server?.stop()
 })
 
+const done = (): string => 'done'
+
 function open(): { ibid: ReturnType<typeof createIbid>; store: FaultyStore } {
   const store = faultyStore(memoryStore())
   const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
@@ -43,10 +45,9 @@ test.each([0, -1, 1.5, Number.NaN])(
   async (concurrency) => {
     const { ibid } = open()
     const wrong = { code: 'INVALID_INTENT', message: expect.stringContaining('concurrency') as string }
-    const handle = (): string => 'done'
-    const stream = consumeStream(ibid, {} as never, { deadLetter: 'term', handle, concurrency })
+    const stream = consumeStream(ibid, {} as never, { deadLetter: 'term', handle: done, concurrency })
     await expect(stream).rejects.toMatchObject(wrong)
-    const options = { queueUrl: 'http://sqs/q', deadLetter: 'http://sqs/dead', handle, concurrency }
+    const options = { queueUrl: 'http://sqs/q', deadLetter: 'http://sqs/dead', handle: done, concurrency }
     await expect(consumeSqs(ibid, {} as never, options)).rejects.toMatchObject(wrong)
   },
 )
