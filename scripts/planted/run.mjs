@@ -92,6 +92,13 @@ export const run = [
       put: 'limits.push({ scope: `slot:any`,',
     },
   ]),
+  ...at('agents.ts', 'tick', [
+    {
+      name: "a tick is taken up with the code of another tenant's",
+      find: 'known.set(agent, byTenant.set(tenant, registered))',
+      put: 'known.set(agent, byTenant.set(undefined, registered))',
+    },
+  ]),
   ...at('tick.ts', 'tick', [
     {
       name: 'a tick runs before its time on a worker whose clock is ahead',

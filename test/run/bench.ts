@@ -63,6 +63,7 @@ export function gate<T = void>(): Gate<T> {
 }
 
 export const TRIGGER = { agent: 'billing', key: 'evt_1', trigger: 7 }
+export const WHO = { by: 'ann', why: 'the customer changed her mind' }
 export const LEASE = { policy: { lease: '1s' } } as const
 
 /** A worker that dies in the middle of `body`; then the run's lease is over. */

@@ -4,11 +4,10 @@ import type { Run, RunDetail } from '../../src/guards/run/index.js'
 import { faultyStore } from '../../src/testing/index.js'
 import { createIbid } from '../../src/index.js'
 import { createRuns } from '../../src/guards/run/index.js'
-import { bench, failure, forever, gate } from './bench.js'
+import { bench, failure, forever, gate, WHO } from './bench.js'
 
 const TRIGGER = { agent: 'billing', key: 'evt_1', trigger: { invoice: 7 } }
 const POLICY = { policy: { lease: '3s' } } as const
-const WHO = { by: 'ann', why: 'the customer changed her mind' }
 
 describe('[R43, R45] a run whose worker died', () => {
   test('[R45] is taken up by a worker that has the code, with the trigger that it never saw', async () => {
@@ -266,6 +265,7 @@ describe('a run that is cancelled', () => {
     expect(await runs.cancel(runId, WHO)).toBe('ended')
     const other = runId.replace('evt_1', 'evt_9')
     expect(await failure(runs.cancel(other, WHO))).toMatchObject({ code: 'NO_SUCH_RUN' })
-    expect(await failure(runs.resume(other, WHO))).toMatchObject({ code: 'NOT_REGISTERED' })
+    expect(await failure(runs.resume(other, WHO))).toMatchObject({ code: 'NO_SUCH_RUN' })
+    expect(await failure(runs.resume(runId, WHO))).toMatchObject({ code: 'NOT_REGISTERED' })
   })
 })

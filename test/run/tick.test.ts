@@ -1,7 +1,8 @@
 /** Ticks: once each over all workers, over changes of clocks, after pauses, and with clocks that are wrong. */
 import { describe, expect, test } from 'vitest'
 import type { CatchUp } from '../../src/guards/run/index.js'
-import { type Bench, bench, failure, forever } from './bench.js'
+import { OutcomeUnknown } from '../../src/index.js'
+import { type Bench, bench, failure, forever, WHO } from './bench.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -206,6 +207,31 @@ describe('[R44] a tick', () => {
     ;[one, two][by]?.stop()
     await on.time.pass(5 * 60_000)
     expect(done).toEqual([`first by ${by}`, `second by ${1 - by}`])
+  })
+
+  test('[R44, R45] of one tenant is taken up, and resumed, with the code of that tenant', async () => {
+    const on = bench(startMs)
+    const { runs } = on.worker({ tenants: ['ada', 'bob', 'eve'], policy: { lease: '3s' } })
+    const billed: string[] = []
+    for (const tenant of ['ada', 'bob']) {
+      const ticking = runs.tick({ ...hourly, tenant, policy: { maxAttempts: 3 } }, async (run) => {
+        if (tenant === 'ada' && run.attempt < 3) throw new RangeError('the database is away')
+        if (tenant === 'ada' && billed.length < 2) throw new OutcomeUnknown('ask a person')
+        await run.step('bill', () => billed.push(`${run.tenant} by the code for ${tenant}`))
+      })
+      await on.time.pass(0)
+      await ticking
+    }
+    await on.time.pass(HOUR_MS + 60_000)
+    expect(billed).toEqual(['bob by the code for bob'])
+    const held = await runs.list({ tenant: 'ada', agent: 'cron.hourly', state: 'unknown' })
+    billed.push('a person looked')
+    await runs.resume(held.runs[0]?.runId as string, WHO, { tenant: 'ada' })
+    expect(billed.at(-1)).toBe('ada by the code for ada')
+    const eve = { tenant: 'eve', agent: 'cron.hourly', trigger: 1 }
+    expect(await failure(runs.start(eve))).toMatchObject({ code: 'NOT_REGISTERED' })
+    runs.register('cron.hourly', () => 'by the code for all')
+    expect(await runs.start(eve)).toMatchObject({ value: 'by the code for all' })
   })
 
   test('[R44] of a worker that is days ahead waits for its time, and none in between is lost', async () => {

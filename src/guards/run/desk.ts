@@ -1,14 +1,9 @@
 /** What the parts of one `createRuns` share. */
 import type { Ibid } from '../../ibid.js'
 import type { Admission } from './admission.js'
-import type { Body } from './run.js'
+import type { Agents } from './agents.js'
 import type { RunTerms } from './terms.js'
 import type { Timers } from './timers.js'
-
-export interface Registered {
-  readonly body: Body<unknown>
-  readonly terms: RunTerms
-}
 
 /** A run that this process is at work on. */
 export interface AtWork {
@@ -26,7 +21,7 @@ export interface Desk {
   readonly timers: Timers
   readonly terms: RunTerms
   readonly admission: Admission
-  readonly agents: Map<string, Registered>
+  readonly agents: Agents
   /** By the address of the run's receipt. */
   readonly atWork: Map<string, AtWork>
   readonly isClosing: () => boolean

@@ -42,7 +42,7 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
   }
 
   async function takeUp(agent: string, receipt: ReceiptView): Promise<string | undefined> {
-    const registered = desk.agents.get(agent)
+    const registered = desk.agents.find(agent, receipt.tenant)
     const name = { tenant: receipt.tenant, agent, key: receipt.key }
     const trigger = await desk.ibid.get(triggerWhere(name, receipt.fingerprint))
     if (!registered || trigger?.state !== 'succeeded' || trigger.value === undefined) return undefined
@@ -62,7 +62,7 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
     async look() {
       const seen = new Map<string, Sighting>()
       const taken: string[] = []
-      for (const agent of desk.agents.keys()) {
+      for (const agent of desk.agents.names()) {
         for (const tenant of tenants) {
           let cursor: string | undefined
           do {
@@ -92,12 +92,12 @@ export async function resume<T>(
   tenantGiven: string | undefined,
 ): Promise<Started<T>> {
   const name: RunName = nameOf(runId, tenantGiven)
-  const registered = desk.agents.get(name.agent)
-  if (!registered) throw notRegistered(name.agent)
   const receipt = await desk.ibid.get(runWhere(name))
   if (!receipt || runIdOf({ ...name, tenant: receipt.tenant }, receipt.createdAt) !== runId) {
     throw noSuchRun(runId)
   }
+  const registered = desk.agents.find(name.agent, receipt.tenant)
+  if (!registered) throw notRegistered(name.agent)
   const at = { ...name, tenant: receipt.tenant }
   if (receipt.state === 'unknown') await desk.ibid.resolve(runWhere(at), { as: 'released' }, who)
   const trigger = await desk.ibid.get(triggerWhere(at, receipt.fingerprint))

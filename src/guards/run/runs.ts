@@ -3,8 +3,9 @@ import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import type { Ibid } from '../../ibid.js'
 import { createAdmission, type MaxActive } from './admission.js'
+import { createAgents } from './agents.js'
 import { type Cancelled, cancel, obeyCancels } from './cancel.js'
-import type { AtWork, Desk, Registered } from './desk.js'
+import type { AtWork, Desk } from './desk.js'
 import { checkAgent } from './names.js'
 import { createRecovery, resume } from './recovery.js'
 import { type By, notRegistered } from './refusals.js'
@@ -69,7 +70,7 @@ export function createRuns(options: RunsOptions): Runs {
     throw invalidIntent('createRuns got no ibid', 'give it one: createRuns({ ibid: createIbid({ store }) })')
   }
   const terms = readTerms(options.policy)
-  const agents = new Map<string, Registered>()
+  const agents = createAgents()
   const atWork = new Map<string, AtWork>()
   const running = new Set<Promise<unknown>>()
   const tickers = new Set<Ticker>()
@@ -120,7 +121,7 @@ export function createRuns(options: RunsOptions): Runs {
 
   return {
     async start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy) {
-      const registered = agents.get(trigger?.agent)
+      const registered = agents.find(trigger?.agent, trigger?.tenant ?? ibid.tenant)
       const code = body ?? (registered?.body as Body<T> | undefined)
       if (code === undefined) throw notRegistered(trigger?.agent)
       if (typeof code !== 'function') {
@@ -133,7 +134,7 @@ export function createRuns(options: RunsOptions): Runs {
     },
     register(agent, body, policy) {
       checkAgent(agent)
-      agents.set(agent, { body, terms: readTerms(options.policy, policy) })
+      agents.set(agent, undefined, { body, terms: readTerms(options.policy, policy) })
       keepRecovering()
     },
     async tick(given, fn) {

@@ -69,7 +69,7 @@ export async function startTicker<T>(
   const schedule = await createSchedule(options.cron, options.timeZone)
   const terms: RunTerms = { ...readTerms(options.policy, { window: keepMs }), duplicate: 'cached' }
   const body: Body<T> = (run) => fn(run, { name, at: new Date(run.key) })
-  desk.agents.set(agent, { body, terms })
+  desk.agents.set(agent, tenant, { body, terms })
   const sinceMs = await firstSeen(desk, clock, options)
 
   let doneMs = Math.max(sinceMs, clock.now() - (catchUp === 'none' ? graceMs : keepMs - HOUR_MS))
