@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CatchUp } from '../../src/guards/run/index.js'
 import { OutcomeUnknown } from '../../src/index.js'
-import { type Bench, bench, failure, forever, WHO } from './bench.js'
+import { type Bench, bench, failure, forever, gate, WHO } from './bench.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -232,6 +232,27 @@ describe('[R44] a tick', () => {
     expect(await failure(runs.start(eve))).toMatchObject({ code: 'NOT_REGISTERED' })
     runs.register('cron.hourly', () => 'by the code for all')
     expect(await runs.start(eve)).toMatchObject({ value: 'by the code for all' })
+  })
+
+  test('[R44] that is at work is waited for by a worker that closes', async () => {
+    const on = bench(startMs)
+    const { runs, ibid } = on.worker()
+    const { passed, open } = gate()
+    const done: string[] = []
+    const ticking = runs.tick(hourly, async (run) => {
+      await run.step('first', () => done.push('first'))
+      await passed
+      await run.step('second', () => done.push('second'))
+    })
+    await on.time.pass(HOUR_MS + 1_000)
+    await ticking
+    const closed = runs.close().then(() => ibid.close())
+    await on.time.pass(1_000)
+    expect(done).toEqual(['first'])
+    open()
+    await on.time.pass(1_000)
+    await closed
+    expect(done).toEqual(['first', 'second'])
   })
 
   test('[R44] of a worker that is days ahead waits for its time, and none in between is lost', async () => {

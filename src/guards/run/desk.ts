@@ -25,6 +25,8 @@ export interface Desk {
   /** By the address of the run's receipt. */
   readonly atWork: Map<string, AtWork>
   readonly isClosing: () => boolean
+  /** Whatever runs a run, however it came about: closing waits for it. */
+  counted<T>(work: Promise<T>): Promise<T>
 }
 
 export function atWorkId({ tenant, scope, key }: { tenant: string; scope: string; key: string }): string {

@@ -11,8 +11,6 @@ import { type Kept, startKept, type Started } from './start.js'
 export interface Recovery {
   /** One look; resolves to the ids of the runs that it took up, which go on in the background. */
   look(): Promise<readonly string[]>
-  /** Resolves when every run that was taken up has ended. */
-  idle(): Promise<void>
 }
 
 interface Sighting {
@@ -25,7 +23,6 @@ const PAGE = 500
 
 export function createRecovery(desk: Desk, tenants: readonly (string | undefined)[]): Recovery {
   let sightings = new Map<string, Sighting>()
-  const running = new Set<Promise<unknown>>()
 
   /** Undefined: its lease may be alive. */
   function orphaned(receipt: ReceiptView, seen: Map<string, Sighting>): boolean {
@@ -49,12 +46,7 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
     const terms = { ...registered.terms, duplicate: 'cached' } as const
     const run = startKept(desk, name, trigger.value as Kept, { terms, body: registered.body })
     // How it ends stands in its receipt; whoever started it asks there.
-    const ended: Promise<unknown> = run
-      .catch(() => undefined)
-      .finally(() => {
-        running.delete(ended)
-      })
-    running.add(ended)
+    desk.counted(run).catch(() => undefined)
     return runIdOf(name, receipt.createdAt)
   }
 
@@ -77,9 +69,6 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
       }
       sightings = seen
       return taken
-    },
-    async idle() {
-      await Promise.all(running)
     },
   }
 }

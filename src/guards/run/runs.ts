@@ -84,6 +84,7 @@ export function createRuns(options: RunsOptions): Runs {
     agents,
     atWork,
     isClosing: () => closing,
+    counted,
   }
   const wall = createWallClock(clock)
   const recovery = createRecovery(desk, options.tenants ?? [undefined])
@@ -109,7 +110,6 @@ export function createRuns(options: RunsOptions): Runs {
 
   if (cancelMs > 0) keepDoing(cancelMs, () => obeyCancels(desk))
 
-  /** `close` waits for what is counted here. */
   async function counted<T>(work: Promise<T>): Promise<T> {
     running.add(work)
     try {
@@ -155,7 +155,7 @@ export function createRuns(options: RunsOptions): Runs {
       for (const stop of stops) stop()
       for (const ticker of tickers) ticker.stop()
       for (const run of atWork.values()) run.handOver()
-      await Promise.allSettled([...running, recovery.idle()])
+      await Promise.allSettled(running)
     },
   }
 }

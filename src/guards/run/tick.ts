@@ -76,8 +76,11 @@ export async function startTicker<T>(
   let disarm: (() => void) | undefined
   let stopped = false
 
-  async function fire(atMs: number): Promise<void> {
-    if (stopped) return
+  function fire(atMs: number): void {
+    if (!stopped) void desk.counted(begin(atMs))
+  }
+
+  async function begin(atMs: number): Promise<void> {
     const at = new Date(atMs).toISOString()
     const given = { tenant, agent, key: at, trigger: { name, at } }
     try {
@@ -92,14 +95,14 @@ export async function startTicker<T>(
       // A run that is active elsewhere, or failed, has had its tick; what could not even start is tried again.
       const again =
         error instanceof IbidError && AGAIN.has(error.code) && clock.now() - atMs < keepMs - HOUR_MS
-      if (again) desk.timers.after(error.retryAfterMs ?? 1_000, () => void fire(atMs), 'background')
+      if (again) desk.timers.after(error.retryAfterMs ?? 1_000, () => fire(atMs), 'background')
     }
   }
 
   function turn(): void {
     if (stopped) return
     const nowMs = clock.now()
-    for (const atMs of chosen(schedule, doneMs, nowMs, catchUp, graceMs)) void fire(atMs)
+    for (const atMs of chosen(schedule, doneMs, nowMs, catchUp, graceMs)) fire(atMs)
     doneMs = Math.max(doneMs, nowMs)
     rearm()
   }
