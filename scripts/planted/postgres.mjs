@@ -14,4 +14,25 @@ export const postgres = [
     find: 'if (named && !named.has(wanted.digest)) continue',
     put: 'if (named) continue',
   },
+  {
+    name: 'Postgres: a NUL in what an error said is sent as it is, and refused',
+    file: 'src/core/audit.ts',
+    tests: ['test/postgres/refused.test.ts', 'test/stores/postgres.test.ts'],
+    find: "said.includes('\\0') ? said.replaceAll('\\0', '\\uFFFD') : said",
+    put: 'said',
+  },
+  {
+    name: 'Postgres: a settlement that is refused takes its batch with it',
+    file: 'src/stores/postgres/desk.ts',
+    tests: ['test/postgres/refused.test.ts'],
+    find: '    await oneByOne(rows, work)\n',
+    put: '    throw error\n',
+  },
+  {
+    name: 'Postgres: a claim that is refused takes its batch with it',
+    file: 'src/stores/postgres/claim.ts',
+    tests: ['test/postgres/refused.test.ts'],
+    find: '!(wasLocked(error) || wasRefused(error))',
+    put: '!wasLocked(error)',
+  },
 ]

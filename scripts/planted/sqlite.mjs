@@ -124,4 +124,11 @@ export const sqlite = [
       put: "db.exec('PRAGMA synchronous = OFF')",
     },
   ]),
+  ...at('receipt.ts', [
+    {
+      name: 'SQLite: what an error said is cut off at a NUL',
+      find: '    writable(why),\n',
+      put: '    why ?? null,\n',
+    },
+  ]),
 ]

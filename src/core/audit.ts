@@ -40,3 +40,12 @@ export interface AuditEvent extends Address, AuditNote {
   /** How many equal decisions this event stands for. */
   readonly count: number
 }
+
+/**
+ * What a person or an error message said, for a store whose texts cannot hold a NUL: the sign for what cannot be shown
+ * takes its place. The other texts of a receipt are names that were checked, or JSON, which escapes it.
+ */
+export function writable(said: string | undefined): string | null {
+  if (said === undefined) return null
+  return said.includes('\0') ? said.replaceAll('\0', '\uFFFD') : said
+}

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditEvent } from '../../core/audit.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
-import { type Desk, send } from './desk.js'
+import { apart, type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { replica } from './errors.js'
 import { eventColumns } from './columns.js'
@@ -20,7 +20,7 @@ const SET_BACK_MS = 3_600_000
 export async function record(desk: Desk, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return
   const placed = events.map((value) => ({ value, digest: digestOf(value) }))
-  await send(desk.driver, desk.sql.record, eventColumns(placed))
+  await apart(placed, async (part) => await send(desk.driver, desk.sql.record, eventColumns(part)))
 }
 
 export async function audit(desk: Desk, query: AuditQuery): Promise<AuditPage> {

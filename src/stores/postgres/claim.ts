@@ -1,13 +1,14 @@
 /**
  * Claims, in rounds. One statement answers all but two kinds of claims: the second of an address in the same batch,
  * and one that lost a race to a commit that the statement could not see. Those go into the next round, where the
- * winner can be seen. A key that somebody is inserting without committing is split off, so that only it waits.
+ * winner can be seen. A key that somebody is inserting without committing is split off, so that only it waits, and so
+ * is a claim with a value that the server refuses.
  */
 import type { Draft } from '../../core/receipt.js'
 import type { Claimed } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
-import { tooBusy, wasLocked } from './errors.js'
+import { tooBusy, wasLocked, wasRefused } from './errors.js'
 import { draftColumns, draftValues, type Placed } from './columns.js'
 import { receiptOf, type Row } from './rows.js'
 
@@ -47,7 +48,7 @@ async function claimGroup(
       ? await send(desk.driver, desk.sql.claim, draftColumns(group))
       : await send(desk.driver, desk.sql.claimOne, draftValues(only))
   } catch (error) {
-    if (!wasLocked(error) || group.length === 1) throw error
+    if (group.length === 1 || !(wasLocked(error) || wasRefused(error))) throw error
     return await split(desk, group, answers)
   }
   return readRound(group, rows, answers)
@@ -81,7 +82,7 @@ function readRound(
   return [...open]
 }
 
-/** All parts at once: the part with the locked key waits alone, and is split again. */
+/** All parts at once: the part with the locked key, or with what is refused, is split again until that is alone. */
 async function split(
   desk: Desk,
   group: readonly Wanted[],

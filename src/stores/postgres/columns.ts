@@ -2,7 +2,7 @@
  * What is sent: a batch as columns, each an array. Most columns of most batches have
  * the same value throughout, and are sent as that one value; `batch` in statements.ts gives it back to every row.
  */
-import type { AuditEvent } from '../../core/audit.js'
+import { type AuditEvent, writable } from '../../core/audit.js'
 import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import { ArrayParam } from './arrays.js'
@@ -33,8 +33,8 @@ export function draftColumns(drafts: readonly Placed<Draft>[]): ArrayParam[] {
     numbers(drafts, (draft) => draft.createdAt),
     numbers(drafts, (draft) => draft.forMs),
     texts(drafts, (draft) => draft.audit.event),
-    texts(drafts, (draft) => draft.audit.by ?? null),
-    texts(drafts, (draft) => draft.audit.why ?? null),
+    texts(drafts, (draft) => writable(draft.audit.by)),
+    texts(drafts, (draft) => writable(draft.audit.why)),
   ]
 }
 
@@ -55,7 +55,7 @@ export function draftValues({ digest, value: draft }: Placed<Draft>): unknown[] 
   const { leaseMs, windowMs, outcome, epoch, createdAt, forMs } = draft
   const content = [digest, tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery]
   const rest = [leaseMs, windowMs, outcome, epoch, createdAt, forMs]
-  return [...content, ...rest, audit.event, audit.by ?? null, audit.why ?? null]
+  return [...content, ...rest, audit.event, writable(audit.by), writable(audit.why)]
 }
 
 export function swapValues({ digest, value: { expect, next } }: Placed<Swap>): unknown[] {
@@ -81,8 +81,8 @@ export function eventColumns(events: readonly Placed<AuditEvent>[]): ArrayParam[
     texts(events, (event) => event.event),
     texts(events, (event) => event.state),
     texts(events, (event) => event.fingerprint),
-    texts(events, (event) => event.by ?? null),
-    texts(events, (event) => event.why ?? null),
+    texts(events, (event) => writable(event.by)),
+    texts(events, (event) => writable(event.why)),
   ]
 }
 

@@ -1,7 +1,7 @@
 /** What every verb works with, and how a statement is sent: again where the server undid it, not otherwise. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Driver, Session } from './driver.js'
-import { isReplica, replica, wasUndone } from './errors.js'
+import { isReplica, replica, wasRefused, wasUndone } from './errors.js'
 import type { Frontier } from './frontier.js'
 import type { Hints } from './hints.js'
 import type { Terms } from './options.js'
@@ -33,4 +33,36 @@ export async function send(
       await sleep(Math.random() * 2 ** tried)
     }
   }
+}
+
+/**
+ * Where one row has a value that the server refuses, the others must not suffer for it: each is sent alone, in their
+ * order, and only then is the refusal told.
+ */
+export async function apart<T>(
+  rows: readonly T[],
+  work: (rows: readonly T[]) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work(rows)
+  } catch (error) {
+    if (!wasRefused(error) || rows.length === 1) throw error
+    await oneByOne(rows, work)
+  }
+}
+
+async function oneByOne<T>(
+  rows: readonly T[],
+  work: (rows: readonly T[]) => Promise<unknown>,
+): Promise<void> {
+  let refusal: { readonly error: unknown } | undefined
+  for (const row of rows) {
+    try {
+      await work([row])
+    } catch (error) {
+      if (!wasRefused(error)) throw error
+      refusal ??= { error }
+    }
+  }
+  if (refusal) throw refusal.error
 }

@@ -17,6 +17,11 @@ export function wasLocked(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
+/** A value that the server has no room or no letters for: nothing of the statement was kept. */
+export function wasRefused(error: unknown): boolean {
+  return sqlState(error)?.startsWith('22') === true
+}
+
 /** The connection is of no more use: everything but an error that the server reports and goes on after. */
 export function brokeConnection(error: unknown): boolean {
   const state = sqlState(error)

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Swap, Swapped } from '../../store.js'
 import { byDigest } from './claim.js'
-import { type Desk, send } from './desk.js'
+import { apart, type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { locked, wasLocked } from './errors.js'
 import { type Placed, swapColumns, swapValues } from './columns.js'
@@ -21,7 +21,10 @@ export async function swap(desk: Desk, changes: readonly Swap[]): Promise<readon
   let waiting: readonly Change[] = changes.map((value, at) => ({ value, at, digest: digestOf(value.next) }))
   while (waiting.length > 0) {
     const { turn, later } = nextTurn(waiting)
-    await swapTurn(desk, turn, answers)
+    await apart(turn, async (part) => {
+      // Of a turn that was refused half-way, some have their answer.
+      if (answers[(part[0] as Change).at] === undefined) await swapTurn(desk, part, answers)
+    })
     waiting = later
   }
   return answers as Swapped[]

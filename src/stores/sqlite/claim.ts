@@ -1,4 +1,5 @@
 /** claim: insert if no receipt has the address. The look and the insert are under one lock. */
+import { writable } from '../../core/audit.js'
 import { type Draft, nextEpoch } from '../../core/receipt.js'
 import { EVENT, RECOVERY, STATE } from './codes.js'
 import type { Connection } from './connection.js'
@@ -50,8 +51,8 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
     now,
     draft.forMs === null ? null : now + draft.forMs,
     EVENT[draft.audit.event],
-    draft.audit.by ?? null,
-    draft.audit.why ?? null,
+    writable(draft.audit.by),
+    writable(draft.audit.why),
   )
   return epoch
 }

@@ -1,5 +1,5 @@
 /** Receipts and audit events as rows: the order of the columns is that of statements.ts. */
-import type { AuditEvent, AuditNote } from '../../core/audit.js'
+import { type AuditEvent, type AuditNote, writable } from '../../core/audit.js'
 import type { Receipt } from '../../core/receipt.js'
 import { EVENT, EVENT_NAMES, RECOVERY, RECOVERY_NAMES, STATE, STATE_NAMES } from './codes.js'
 import type { Row, Value } from './open.js'
@@ -39,8 +39,8 @@ export function changedValues(receipt: Receipt, { event, by, why }: AuditNote): 
     receipt.windowMs,
     receipt.createdAt,
     EVENT[event],
-    by ?? null,
-    why ?? null,
+    writable(by),
+    writable(why),
     receipt.token,
     receipt.fingerprint,
     receipt.outcome,

@@ -1,5 +1,5 @@
 /** record: decisions that changed nothing. What their receipt says is left out, what it does not say is kept. */
-import type { AuditEvent } from '../../core/audit.js'
+import { type AuditEvent, writable } from '../../core/audit.js'
 import { EVENT, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { row } from './open.js'
@@ -22,8 +22,8 @@ export function record({ sql, catalogue }: Connection, event: AuditEvent, now: n
     event.epoch,
     event.attempt,
     event.count,
-    event.by ?? null,
-    event.why ?? null,
+    writable(event.by),
+    writable(event.why),
     known === fingerprint ? null : fingerprint,
     receipt === null ? tenant : null,
     receipt === null ? scope : null,

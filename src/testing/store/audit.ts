@@ -87,6 +87,36 @@ export const audit = subject('audit', {
     same(await found(store, stored), stored, 'recording must not touch a receipt')
   },
 
+  '[R3, R50] does all of a batch, whatever characters a note has': async ({ store }) => {
+    const odd = { by: 'a\0b', why: 'Unexpected token \0\ud800' }
+    const claims = await store.claim([
+      draft({ key: 'a' }),
+      draft({ key: 'b', audit: { event: 'claimed', ...odd } }),
+      draft({ key: 'c' }),
+    ])
+    holds(
+      claims.every(({ won }) => won),
+      'a note must keep no claim of a batch from being won',
+    )
+    const { receipts } = await store.get(['a', 'b', 'c'].map((key) => ({ ...draft(), key })))
+    const [a, b, c] = receipts as [Receipt, Receipt, Receipt]
+    const held = { forMs: null, audit: { event: 'held', ...odd } } as const
+    const swaps = await store.swap([change(a, 'succeeded'), change(b, 'unknown', held)])
+    holds(
+      swaps.every(({ done }) => done),
+      'a note must keep no swap of a batch from being made',
+    )
+    await swapped(store, change(c, 'unknown', held))
+    const hit = eventFor(a, { event: 'dedup_hit' })
+    await store.record([hit, { ...hit, ...odd }])
+    await store.record([{ ...hit, ...odd }])
+    const told = (await events(store, {})).filter(({ why }) => why !== undefined)
+    // A store whose texts cannot hold such a character has the sign for what cannot be shown in its place.
+    const readable = told.map(({ by, why }) => `${by}: ${why}`.replaceAll(/[\0\ud800]/g, '\ufffd'))
+    const expected = 'a\ufffdb: Unexpected token \ufffd\ufffd'
+    same(readable, Array(5).fill(expected), 'a note must be in the log, whatever characters it has')
+  },
+
   'filters by tenant, scope and key': async ({ store }) => {
     const all: Receipt[] = []
     for (const tenant of ['a', 'b']) {
