@@ -11,6 +11,7 @@ import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
 import { run } from './run.mjs'
 import { saga } from './saga.mjs'
+import { server } from './server.mjs'
 import { sqlite } from './sqlite.mjs'
 import { webhook } from './webhook.mjs'
 
@@ -27,6 +28,7 @@ export const defects = [
   ...queue,
   ...run,
   ...saga,
+  ...server,
   ...cli,
   ...demo,
 ]

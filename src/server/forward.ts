@@ -10,11 +10,12 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { NotExecuted } from '../core/errors.js'
+import { type Body, framingOf, sendBody } from './framing.js'
 
 export interface Origin {
   readonly url: URL
-  /** Opens a request; the caller writes its body and ends it. */
-  open(method: string, path: string, headers: string[]): ClientRequest
+  /** Sends a request with this body, and states where it ends: `headers` must not. */
+  send(method: string, path: string, headers: readonly string[], body: Body): ClientRequest
   close(): void
 }
 
@@ -22,9 +23,10 @@ export interface Origin {
 const IDLE_MS = 4_000
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** They belong to one connection, or would be untrue after passing. */
+/** They belong to one connection, or would be untrue after passing. Whoever sends a body states where it ends. */
 const OF_THE_CONNECTION = new Set([
   'connection',
+  'content-length',
   'expect',
   'host',
   'keep-alive',
@@ -36,6 +38,10 @@ const OF_THE_CONNECTION = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+/** A message without them would mean something else: no sender can declare them to be of its connection alone. */
+const OF_THE_MEANING =
+  /^(content-.+|if-.+|authorization|cache-control|cookie|location|range|set-cookie|x-api-key|(x-)?idempotency-key)$/
+const NO_BODY = new Uint8Array()
 
 export function originOf(address: string): Origin {
   const url = new URL(address)
@@ -46,23 +52,31 @@ export function originOf(address: string): Origin {
   const { hostname, port, host } = url
   return {
     url,
-    open: (method, path, headers) =>
-      request({
+    send(method, path, headers, body) {
+      const framing = framingOf(method, body)
+      const opened = request({
         agent,
         hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
         ...(port !== '' && { port }),
         method,
         path: base + path,
-        headers: ['host', host, ...headers] as never,
-      }),
+        headers: ['host', host, ...framing, ...headers] as never,
+      })
+      sendBody(opened, framing.length === 0 ? NO_BODY : body)
+      return opened
+    },
     close: () => agent.destroy(),
   }
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Name, value, name, value: what may go on to the other side. */
-export function passable(rawHeaders: readonly string[], without: ReadonlySet<string> = NONE): string[] {
+/** Name, value, name, value: what may go on to the other side. `kept`: what no sender can declare away. */
+export function passable(
+  rawHeaders: readonly string[],
+  without: ReadonlySet<string> = NONE,
+  kept?: string,
+): string[] {
   let named = NONE
   const passed: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -73,7 +87,10 @@ export function passable(rawHeaders: readonly string[], without: ReadonlySet<str
     passed.push(name, value)
   }
   if (named.size === 0) return passed
-  return passed.filter((_, i) => !named.has(passed[i - (i % 2)] as string))
+  return passed.filter((_, i) => {
+    const name = passed[i - (i % 2)] as string
+    return !named.has(name) || name === kept || OF_THE_MEANING.test(name)
+  })
 }
 
 /** Headers that the sender declared to be of its connection alone. */

@@ -108,12 +108,9 @@ async function tryOnce(
   attempt: Attempt,
   tryMs: number,
 ): Promise<number> {
-  const headers = passable([...event.headers].flat(), new Set(['content-length', 'accept-encoding']))
+  const headers = passable([...event.headers].flat(), new Set(['accept-encoding']))
   const { search } = origin.url
-  const request = origin.open('POST', search, [
-    ...headers,
-    'content-length',
-    String(event.raw.length),
+  const ours = [
     'idempotency-key',
     JSON.stringify(handOff(event, attempt).key),
     'ibid-event-id',
@@ -122,14 +119,13 @@ async function tryOnce(
     String(attempt.number),
     'ibid-epoch',
     String(attempt.epoch),
-  ])
+  ]
+  const request = origin.send('POST', search, [...headers, ...ours], event.raw)
   const giveUp = setTimeout(() => request.destroy(new TimedOut(`no answer in ${tryMs} ms`)), tryMs)
   const abort = (): void => void request.destroy()
   attempt.signal.addEventListener('abort', abort)
   try {
-    const head = headOf(request)
-    request.end(event.raw)
-    const answer = await head
+    const answer = await headOf(request)
     answer.resume()
     return answer.statusCode ?? 502
   } finally {

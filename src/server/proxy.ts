@@ -13,6 +13,7 @@ import type { Run } from '../guards/http/run.js'
 import { capture, sendAnswer } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
 import { headOf, type Origin, originOf, passable } from './forward.js'
+import { isCoded, lengthOf } from './framing.js'
 import { type Log, shown } from './log.js'
 import type { Settings } from './settings.js'
 
@@ -34,12 +35,19 @@ export function createProxy(ibid: Ibid, upstream: string, settings: Settings, lo
     required: REQUIRED[settings.proxyKeys],
     policy: { recovery: settings.proxyRecovery },
   })
-  return { listener: relay(origin, guard, log), close: () => origin.close() }
+  const listener = relay(origin, guard, log, settings.proxyTenantHeader?.toLowerCase())
+  return { listener, close: () => origin.close() }
 }
 
-/** Requests to the origin, past the guard. @public */
-export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): RequestListener {
+/** Requests to the origin, past the guard. `callerHeader`: what names the caller to the origin too. @public */
+export function relay(
+  origin: Origin,
+  guard: Guard<IncomingMessage>,
+  log: Log,
+  callerHeader?: string,
+): RequestListener {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (isCoded(incoming)) return sendAnswer(outgoing, CODED)
     let run: Run | undefined
     let sent: Uint8Array | undefined
     const body = async (): Promise<Uint8Array> =>
@@ -49,7 +57,8 @@ export function relay(origin: Origin, guard: Guard<IncomingMessage>, log: Log): 
       if (opening?.kind === 'answer') return sendAnswer(outgoing, opening.answer)
       run = opening
       if (run && !capture(outgoing, run)) return
-      await passOn(origin, incoming, outgoing, run && (sent ?? NOTHING))
+      const headers = [...passable(incoming.rawHeaders, OURS, callerHeader), ...forwarded(incoming)]
+      await passOn(origin, incoming, outgoing, headers, run && (sent ?? NOTHING))
     } catch (error) {
       run?.heard(error)
       log.warn('the upstream did not answer', { method: incoming.method, ...shown(error) })
@@ -68,21 +77,15 @@ async function passOn(
   origin: Origin,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
+  headers: readonly string[],
   sent: Uint8Array | undefined,
 ): Promise<void> {
   const method = incoming.method ?? 'GET'
-  const headers = [...passable(incoming.rawHeaders, OURS), ...forwarded(incoming)]
-  const request = origin.open(method, pathOf(incoming.url ?? '/'), headers)
-  const head = headOf(request)
-  if (sent) {
-    incoming.resume()
-    request.end(sent)
-  } else {
-    outgoing.once('close', () => request.destroy())
-    incoming.pipe(request)
-  }
-  const answer = await head
-  outgoing.writeHead(answer.statusCode ?? 502, passable(answer.rawHeaders, OURS))
+  const request = origin.send(method, pathOf(incoming.url ?? '/'), headers, sent ?? incoming)
+  if (sent) incoming.resume()
+  else outgoing.once('close', () => request.destroy())
+  const answer = await headOf(request)
+  outgoing.writeHead(answer.statusCode ?? 502, [...passable(answer.rawHeaders, OURS), ...lengthOf(answer)])
   if (method === 'HEAD') outgoing.end()
   else await pipe(answer, outgoing)
 }
@@ -164,3 +167,8 @@ function problem(status: number, title: string, retriable: boolean) {
 
 const UNREACHABLE = problem(502, 'The upstream cannot be reached; nothing was executed', true)
 const BROKEN = problem(502, 'The upstream did not answer; it may have been executed', false)
+const CODED = problem(
+  501,
+  'The only transfer coding that is understood is chunked; nothing was executed',
+  false,
+)

@@ -1,0 +1,26 @@
+/** Defects in the modes of the server that stand between somebody's clients and somebody's API. */
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/server', 'test/server')
+
+export const server = [
+  ...at('forward.ts', 'smuggling', [
+    {
+      name: 'a body is passed on without a word of where it ends',
+      find: "['host', host, ...framing, ...headers]",
+      put: "['host', host, ...headers]",
+    },
+    {
+      name: 'a client names away what says whose request it is',
+      find: '|| OF_THE_MEANING.test(name)',
+      put: '',
+    },
+  ]),
+  ...at('framing.ts', 'smuggling', [
+    {
+      name: 'a connection is used again while a body is still on its way',
+      find: 'if (!request.writableFinished) useNoMore(request, answer)',
+      put: 'if (answer.aborted) useNoMore(request, answer)',
+    },
+  ]),
+]
