@@ -23,4 +23,11 @@ export const server = [
       put: 'if (answer.aborted) useNoMore(request, answer)',
     },
   ]),
+  ...at('proxy.ts', 'proxy', [
+    {
+      name: 'browsers that have nothing but cookies are one caller',
+      find: "if ((headers.cookie ?? '') !== '') throw onlyCookie()",
+      put: '',
+    },
+  ]),
 ]

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { NotExecuted } from '../core/errors.js'
+import { IbidError, NotExecuted } from '../core/errors.js'
 import { createGuard, type Guard } from '../guards/http/guard.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
 import { readAndPutBack } from '../guards/http/request-body.js'
@@ -128,7 +128,23 @@ function callerOf(
     return typeof named === 'string' && named !== '' ? `${proxyTenant}:${digest(named)}` : undefined
   }
   const given = CREDENTIALS.map((name) => headers[name] ?? '')
-  return given.every((one) => one === '') ? proxyTenant : `${proxyTenant}:${digest(JSON.stringify(given))}`
+  if (given.some((one) => one !== '')) return `${proxyTenant}:${digest(JSON.stringify(given))}`
+  if ((headers.cookie ?? '') !== '') throw onlyCookie()
+  return proxyTenant
+}
+
+/**
+ * Which of its cookies is the session only the origin knows. All browsers as one caller would get each other's
+ * responses, and a digest of every cookie would make a retry new as soon as one of them changed.
+ */
+function onlyCookie(): IbidError {
+  return new IbidError('a cookie does not tell whose request this is; nothing was executed', {
+    code: 'FORBIDDEN_SCOPE',
+    retriable: false,
+    action:
+      'let something you trust name the account in a header, and give its name to --proxy-tenant-header; ' +
+      'or send Authorization or X-API-Key',
+  })
 }
 
 function digest(text: string): string {

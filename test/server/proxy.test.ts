@@ -89,6 +89,52 @@ test('a caller named by a header is one caller; without the header it is nobody'
   expect((await send(proxyUrl, 'k')).status).toBe(403)
 })
 
+test.each(['derived', 'required', 'optional'])(
+  '[R1] a write with nothing but a cookie is refused by name, and never answered with that of another: %s',
+  async (keys) => {
+    const origin = await openOrigin()
+    const flags = ['--upstream', origin.url, '--proxy-port', '0', '--proxy-keys', keys]
+    const { proxyUrl = '' } = await openHouse().serve(...flags)
+    const key = keys === 'derived' ? undefined : 'checkout-1'
+    for (const cookie of ['session=ada', 'session=bob']) {
+      const { status, text } = await send(proxyUrl, key, { cookie })
+      expect([status, JSON.parse(text)]).toMatchObject([
+        403,
+        {
+          code: 'FORBIDDEN_SCOPE',
+          retriable: false,
+          action: expect.stringContaining('--proxy-tenant-header'),
+        },
+      ])
+    }
+    expect(origin.seen).toEqual([])
+    expect(await send(proxyUrl, key, { cookie: 'a=1', authorization: 'Bearer ada' })).toMatchObject({
+      status: 201,
+      replayed: false,
+    })
+    expect(await send(proxyUrl, key, { cookie: 'a=2', authorization: 'Bearer ada' })).toMatchObject({
+      status: 201,
+      replayed: true,
+    })
+    expect(await send(proxyUrl, key)).toMatchObject({ status: 201, replayed: false })
+    expect((await fetch(proxyUrl, { headers: { cookie: 'session=ada' } })).status).toBe(201)
+  },
+)
+
+test('[R1] browsers that a trusted header names are callers of their own, whatever their cookies', async () => {
+  const origin = await openOrigin()
+  const flags = ['--upstream', origin.url, '--proxy-port', '0', '--proxy-keys', 'derived']
+  const { proxyUrl = '' } = await openHouse().serve(...flags, '--proxy-tenant-header', 'x-account')
+  const texts: string[] = []
+  for (const [account, cookie] of [
+    ['ada', 'a=1'],
+    ['bob', 'a=1'],
+    ['ada', 'a=2'],
+  ] as const)
+    texts.push((await send(proxyUrl, undefined, { 'x-account': account, cookie })).text)
+  expect(texts).toEqual(['done 1', 'done 2', 'done 1'])
+})
+
 test('an unreachable origin is 502 and gives the key back; one that breaks off is held', async () => {
   const house = openHouse()
   const address = await nobody()
