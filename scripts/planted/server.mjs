@@ -30,4 +30,11 @@ export const server = [
       put: '',
     },
   ]),
+  ...at('ingress.ts', 'ingress', [
+    {
+      name: 'a server that stops goes on delivering',
+      find: "if (stopping.isStopping) throw new Stopped('the server stops; the next delivery is the next try')",
+      put: '',
+    },
+  ]),
 ]

@@ -1,7 +1,7 @@
 /**
  * The webhook ingress: believes a delivery only when it is signed, forwards each event to its target with a key, and
  * tries again until the target has taken it. The vendor's own redeliveries are the queue: until the target has
- * answered, none of them is told that all is well, and after a crash the next one takes over.
+ * answered, none of them is told that all is well, and after a crash or a stop the next one takes over.
  */
 import type { RequestListener } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,6 +26,7 @@ import type { Ibid } from '../ibid.js'
 import { type Fields, objectOf, textIfGiven, textOf } from './fields.js'
 import { headOf, type Origin, originOf, passable } from './forward.js'
 import type { Log } from './log.js'
+import { createStopping, type Stopping } from './stopping.js'
 
 export interface Hook {
   /** Where the vendor sends to. */
@@ -52,21 +53,28 @@ const LONGEST_PAUSE_MS = 15_000
 /** What the target will never take: the event is settled as refused, and the vendor stops. */
 const FOR_GOOD = new Set([410, 422])
 
-export function createHook(ibid: Ibid, given: Fields, log: Log, env: NodeJS.ProcessEnv = process.env): Hook {
+export function createHook(
+  ibid: Ibid,
+  given: Fields,
+  log: Log,
+  stopping: Stopping = createStopping(),
+  env: NodeJS.ProcessEnv = process.env,
+): Hook {
   const name = textOf(given, 'name')
   const field = `webhooks.${name}`
   objectOf(given, field, KNOWN)
   if (!NAME.test(name))
     throw invalidIntent(`${field}: name is not lower case letters, digits and hyphens`, 'rename it')
-  const target = textOf(given, 'target')
-  if (!URL.canParse(target) || !/^https?:$/.test(new URL(target).protocol)) {
+  const url = textOf(given, 'target')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw invalidIntent(
       `${field}: target is no http or https URL`,
       'give target the address that takes the events',
     )
   }
-  const origin = originOf(target)
+  const origin = originOf(url)
   const tryMs = toMs((given['tryFor'] ?? '30s') as number, `${field}: tryFor`)
+  const target: Target = { origin, tryMs, stopping, log }
   const hook = webhook(ibid, {
     source: sourceOf(given, field, env),
     endpoint: name,
@@ -75,39 +83,48 @@ export function createHook(ibid: Ibid, given: Fields, log: Log, env: NodeJS.Proc
     maxAttempts: 1_000_000,
     lease: toMs((given['lease'] ?? '30s') as number, `${field}: lease`),
     timeout: toMs((given['keepTrying'] ?? '10m') as number, `${field}: keepTrying`),
-    handle: async (event, attempt) => await deliver(origin, event, attempt, tryMs, log),
+    handle: async (event, attempt) => await deliver(target, event, attempt),
     onRefused: (reason) => log.warn('a webhook was refused', { name, reason }),
     onError: (error) => log.warn('a webhook is not delivered', { name, error: String(error) }),
   })
   return { path: `/hooks/${name}`, listener: nodeHandler(hook), close: () => origin.close() }
 }
 
-/** Ends when the target has taken it or refused it for good, or when the attempt's time is up. */
-async function deliver(
-  origin: Origin,
-  event: WebhookEvent,
-  attempt: Attempt,
-  tryMs: number,
-  log: Log,
-): Promise<void> {
+interface Target {
+  readonly origin: Origin
+  readonly tryMs: number
+  readonly stopping: Stopping
+  readonly log: Log
+}
+
+/**
+ * Ends when the target has taken it or refused it for good, when the attempt's time is up, or when the server stops:
+ * then it is an attempt that failed, and the vendor's next delivery is the next one.
+ */
+async function deliver(target: Target, event: WebhookEvent, attempt: Attempt): Promise<void> {
+  const { origin, stopping, log } = target
   const { signal } = attempt
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    signal.throwIfAborted()
-    const status = await tryOnce(origin, event, attempt, tryMs).catch((error: unknown) => String(error))
-    if (typeof status === 'number' && status >= 200 && status < 300) return
-    if (FOR_GOOD.has(status as number))
-      throw new Rejected(`the target answered ${status}`, { data: { status } })
-    log.warn('the target did not take an event', { target: origin.url.origin, id: event.id, status })
-    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+  const over = new AbortController()
+  const end = (): void => over.abort()
+  signal.addEventListener('abort', end)
+  const forget = stopping.onStop(end)
+  try {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      signal.throwIfAborted()
+      if (stopping.isStopping) throw new Stopped('the server stops; the next delivery is the next try')
+      const status = await tryOnce(target, event, attempt).catch((error: unknown) => String(error))
+      if (typeof status === 'number' && status >= 200 && status < 300) return
+      if (FOR_GOOD.has(status as number))
+        throw new Rejected(`the target answered ${status}`, { data: { status } })
+      log.warn('the target did not take an event', { target: origin.url.origin, id: event.id, status })
+      await sleep(pauseMs, undefined, { signal: over.signal }).catch(() => {})
+    }
+  } finally {
+    forget()
   }
 }
 
-async function tryOnce(
-  origin: Origin,
-  event: WebhookEvent,
-  attempt: Attempt,
-  tryMs: number,
-): Promise<number> {
+async function tryOnce({ origin, tryMs }: Target, event: WebhookEvent, attempt: Attempt): Promise<number> {
   const headers = passable([...event.headers].flat(), new Set(['accept-encoding']))
   const { search } = origin.url
   const ours = [
@@ -135,6 +152,7 @@ async function tryOnce(
 }
 
 class TimedOut extends Error {}
+class Stopped extends Error {}
 
 function sourceOf(given: Fields, field: string, env: NodeJS.ProcessEnv): Source {
   const secret = secretOf(given, field, env)

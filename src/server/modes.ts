@@ -25,7 +25,7 @@ export function createModes(at: Premises, gatekeeper: Gatekeeper, log: Log): Mod
   const mcp = mcpUpstream === undefined ? undefined : createMcp(at, gatekeeper, mcpUpstream, log)
   const hooks = new Map<string, Hook>()
   for (const given of settings.webhooks) {
-    const hook = createHook(ibid, given, log)
+    const hook = createHook(ibid, given, log, at.stopping)
     if (hooks.has(hook.path))
       throw invalidIntent(`two webhooks are called ${hook.path}`, 'give each a name of its own')
     hooks.set(hook.path, hook)

@@ -7,7 +7,12 @@ import { stripeVendor } from '../webhook/vendors.js'
 import { caller, type House, openHouse, type Served } from './bench.js'
 import { nobody, openOrigin } from './origin.js'
 
-async function serveHook(house: House, target: string, more: object = {}): Promise<Served> {
+async function serveHook(
+  house: House,
+  target: string,
+  more: object = {},
+  ...flags: string[]
+): Promise<Served> {
   const hook = {
     name: 'payments',
     source: 'stripe',
@@ -16,7 +21,8 @@ async function serveHook(house: House, target: string, more: object = {}): Promi
     target,
     ...more,
   }
-  return await house.serve('--config', house.write('ibid.json', JSON.stringify({ webhooks: [hook] })))
+  const config = house.write('ibid.json', JSON.stringify({ webhooks: [hook] }))
+  return await house.serve('--config', config, ...flags)
 }
 
 async function deliver(served: Served, id: string, secret = stripeVendor.secret): Promise<number> {
@@ -98,6 +104,53 @@ test('[R61] a server that is killed while it forwards: the vendor comes again, a
   expect(new Set(target.seen.map((one) => one.headers['idempotency-key'])).size).toBe(1)
   expect(await deliver(next, 'evt_4')).toBe(200)
   expect(target.seen).toHaveLength(2)
+})
+
+/** A stop in the middle of a delivery: the next server gets the event with the next delivery, and at once. */
+async function expectTakenLater(house: House, port: number): Promise<void> {
+  const target = await openOrigin(undefined, port)
+  const next = await serveHook(house, target.url)
+  expect(await deliver(next, 'evt_5')).toBe(200)
+  expect(await deliver(next, 'evt_5')).toBe(200)
+  expect(target.seen.map((one) => one.headers['ibid-attempt'])).toEqual(['2'])
+  const { body } = await caller(
+    next.url,
+    await house.newKey('acme'),
+  )<{
+    receipts: { state: string; attempt: number }[]
+  }>('/v1/receipts?key=evt_5')
+  expect(body.receipts).toMatchObject([{ state: 'succeeded', attempt: 2 }])
+}
+
+test('[R61] a stop while the target is away: the vendor is told to come again, and the process ends', async () => {
+  const house = openHouse()
+  const address = await nobody()
+  const served = await serveHook(house, address, {}, '--shutdown', '20s')
+  const delivered = deliver(served, 'evt_5')
+  // By then the pauses are longer than the stop may take.
+  await expect
+    .poll(() => served.log().split('the target did not take an event').length, { timeout: 40_000 })
+    .toBeGreaterThan(5)
+  const beganMs = performance.now()
+  const ended = served.stop()
+  expect(await delivered).toBe(503)
+  expect(await ended).toBe(0)
+  expect(performance.now() - beganMs).toBeLessThan(5_000)
+  await expectTakenLater(house, Number(new URL(address).port))
+})
+
+test('[R61] a stop while the target does not answer: the process ends after its grace', async () => {
+  const house = openHouse()
+  const silent = await openOrigin(() => {})
+  const served = await serveHook(house, silent.url, {}, '--shutdown', '500ms')
+  const delivered = deliver(served, 'evt_5').catch(() => 0)
+  await expect.poll(() => silent.seen.length, { timeout: 20_000 }).toBe(1)
+  const beganMs = performance.now()
+  expect(await served.stop()).toBe(0)
+  expect(performance.now() - beganMs).toBeLessThan(6_000)
+  expect(await delivered).not.toBe(200)
+  await silent.close()
+  await expectTakenLater(house, Number(new URL(silent.url).port))
 })
 
 test.each([
