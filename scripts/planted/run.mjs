@@ -80,6 +80,47 @@ export const run = [
       put: "if (flag?.state === 'failed') throw cancelled(",
     },
   ]),
+  ...at('run.ts', 'sleep-limits', [
+    {
+      name: 'a sleeping run uses up an attempt whenever its worker closes',
+      find: "if (left) await spare(desk.ibid, claimed, 'its worker closed while it slept')",
+      put: 'if (left) await Promise.resolve()',
+    },
+    {
+      name: 'a run that takes its workers down is tried for ever',
+      find: '(await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return',
+      put: '(await attemptsUsed(desk.ibid, claimed)) <= 1_000_000) return',
+    },
+    {
+      name: 'a run without attempts left does not go on when a person says so',
+      find: "  await spare(desk.ibid, claimed, 'no attempt was left')\n",
+      put: '',
+    },
+    {
+      name: 'code that hangs keeps its run and its slot for ever',
+      find: 'Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])',
+      put: 'todo.body(asRun(active, attempt, todo))',
+    },
+  ]),
+  ...at('time-limit.ts', 'sleep-limits', [
+    {
+      name: 'the time of a run passes while it only sleeps',
+      find: 'if (sleeping > 0 && working === 0) stopCounting?.()',
+      put: 'if (sleeping > 1 && working === 0) stopCounting?.()',
+    },
+    {
+      name: 'a step that hangs beside a sleep has all the time of the sleep',
+      find: 'if (sleeping > 0 && working === 0) stopCounting?.()',
+      put: 'if (sleeping > 0) stopCounting?.()',
+    },
+  ]),
+  ...at('terms.ts', 'sleep-limits', [
+    {
+      name: 'the steps of a run are forgotten while it sleeps',
+      find: 'const longestMs = sleepMs + maxAttempts',
+      put: 'const longestMs = maxAttempts',
+    },
+  ]),
   ...at('admission.ts', 'admission', [
     {
       name: 'a run that has ended keeps its slot',

@@ -65,20 +65,6 @@ describe('[R45] a run that waits', () => {
     expect(done).toEqual(['charge'])
   })
 
-  test('[R45] outlives the time that one worker may spend on it', async () => {
-    const on = bench()
-    const { runs } = on.worker({ policy: { timeout: '10m', lease: '1m' } })
-    runs.register('billing', async (run) => {
-      await run.sleep('25m')
-      return run.attempt
-    })
-    const first = failure(runs.start(TRIGGER))
-    await on.time.pass(26 * 60_000)
-    expect(await first).toMatchObject({ code: 'UPSTREAM_TIMEOUT' })
-    const { runs: listed } = await runs.list({ agent: 'billing' })
-    expect(listed).toMatchObject([{ state: 'succeeded', attempt: 3 }])
-  })
-
   test('[R45] is left to another worker when its own closes, and goes on there at once', async () => {
     const on = bench()
     const [one, two] = [on.worker(POLICY), on.worker(POLICY)]

@@ -2,21 +2,23 @@
 import type { Ibid } from '../../ibid.js'
 import type { Link } from './chain.js'
 import type { RunTerms } from './terms.js'
-import type { Timers } from './timers.js'
 
 export interface ActiveRun {
   readonly ibid: Ibid
-  readonly timers: Timers
   readonly runId: string
   readonly tenant: string
   readonly agent: string
   readonly terms: RunTerms
   readonly signal: AbortSignal
-  /** Aborts too when this worker closes: a run that only waits is left to another. */
-  readonly waiting: AbortSignal
   readonly chain: readonly Link[]
   /** The store's clock, as far as this attempt knows it. */
   storeNow(): number
+  /** The latest instant to which it may sleep: its steps are kept for as long. */
+  readonly latestWakeMs: number
+  /** A sleep, which uses up no time of this attempt. It is cut short when this worker closes: another goes on. */
+  pause(ms: number): Promise<void>
+  /** What uses up the time of this attempt, also while the run sleeps beside it. */
+  atWork<T>(step: Promise<T>): Promise<T>
 }
 
 /** What a step's receipt keeps. */

@@ -62,9 +62,8 @@ export function createAdmission(ibid: Ibid, timers: Timers, maxActive: MaxActive
     terms: RunTerms,
     onLost: (error: unknown) => void,
   ): Promise<Slot | undefined> {
-    const times = { leaseMs: terms.leaseMs, timeoutMs: terms.timeoutMs + terms.leaseMs }
     for (const key of await candidates(ibid, { tenant, scope }, slots)) {
-      const slot = await takeSlot(ibid, { tenant, scope, key }, times, onLost)
+      const slot = await takeSlot(ibid, { tenant, scope, key }, terms.leaseMs, onLost)
       if (slot) return slot
     }
     return undefined

@@ -63,6 +63,11 @@ export function stepScope(runId: string): string {
   return `step:${runId}`
 }
 
+/** A claim of the run that was no attempt: known by its epoch, which no other claim has. */
+export function sparedWhere(tenant: string, runId: string, epoch: number): Where {
+  return { tenant, scope: `spared:${runId}`, key: String(epoch) }
+}
+
 export function cancelWhere(tenant: string, agent: string, runId: string): Where {
   return { tenant, scope: `cancel:${agent}`, key: runId }
 }

@@ -1,5 +1,5 @@
 /** What a caller of a run or a step can be told, each with what it means and what to do. */
-import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
+import { IbidError, invalidIntent, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { ReceiptView } from '../../core/receipt.js'
 
 export interface By {
@@ -90,6 +90,39 @@ export function handedOver(runId: string): IbidError {
     retriable: true,
     action: 'start the same trigger again to get the outcome',
   })
+}
+
+/** The time that one worker may spend on a run is over, sleep not counted. */
+export function timedOut(runId: string, timeoutMs: number): IbidError {
+  return new IbidError(
+    `run ${runId} did not end within ${timeoutMs} ms of work; what it had begun may still happen`,
+    {
+      code: 'UPSTREAM_TIMEOUT',
+      retriable: false,
+      action: 'do not use a new key: another attempt goes on behind the steps that committed',
+    },
+  )
+}
+
+export function usedUp(runId: string, maxAttempts: number, cause?: unknown): OutcomeUnknown {
+  const said = cause instanceof Error ? cause.message : String(cause)
+  const why =
+    cause === undefined
+      ? `all ${maxAttempts} attempts at run ${runId} are used up; nothing was executed`
+      : `the last of ${maxAttempts} attempts at run ${runId} failed: ${said}`
+  return new OutcomeUnknown(why, {
+    action: 'find out why it fails, then runs.resume the run, or runs.cancel it',
+    data: { runId },
+    cause,
+  })
+}
+
+export function tooLong(wakeMs: number, latestMs: number): IbidError {
+  const [wake, latest] = [wakeMs, latestMs].map((ms) => new Date(ms).toISOString())
+  return invalidIntent(
+    `the run would sleep until ${wake}, and its steps may be forgotten from ${latest} on`,
+    'give the run a policy with a longer sleep',
+  )
 }
 
 export function noSuchRun(runId: string): IbidError {

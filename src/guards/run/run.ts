@@ -3,15 +3,18 @@
  * the code ends means for the run. An error that says nothing leaves the run to the next attempt, which skips the steps
  * that committed; a held or a diverging step holds the run for a person.
  */
-import { OutcomeUnknown, Rejected } from '../../core/errors.js'
+import { NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt } from '../../core/policy.js'
 import type { ActiveRun } from './active-run.js'
+import { attemptsUsed, type Claimed, spare } from './attempts.js'
 import type { Link } from './chain.js'
 import { atWorkId, type Desk } from './desk.js'
+import { createEnds, type Ends } from './ends.js'
 import { cancelWhere, runIdOf } from './names.js'
-import { type By, cancelled, handedOver, heldBy } from './refusals.js'
+import { type By, cancelled, heldBy, timedOut, usedUp } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
 import type { RunTerms } from './terms.js'
+import { createTimeLimit, type TimeLimit } from './time-limit.js'
 
 /** A run, as its code sees it. */
 export interface Run extends Steps {
@@ -40,43 +43,59 @@ export interface Work<T> {
 
 export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Promise<T> {
   const { agent, terms } = todo
-  const sinceMs = desk.timers.elapsedMs()
-  const stopped = new AbortController()
-  const waiting = new AbortController()
-  function stop(reason: unknown): void {
-    stopped.abort(reason)
-    waiting.abort(reason)
-  }
-  // Reading the signal of an attempt makes it: from here on it speaks up when the lease is lost.
-  attempt.signal.addEventListener('abort', () => stop(attempt.signal.reason), { once: true })
   const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, attempt.createdAt)
-  await refuseCancelled(desk, attempt, agent, runId)
-  const leave = await desk.admission.enter(attempt, agent, terms, stopped.signal, stop)
+  const claimed: Claimed = { attempt, runId, terms, sinceMs: desk.timers.elapsedMs() }
+  const ends = createEnds(attempt, runId)
+  const limit = createTimeLimit(desk.timers, terms.timeoutMs, () => timedOut(runId, terms.timeoutMs))
+  limit.up.catch(ends.stop)
+  try {
+    await Promise.race([refuse(desk, claimed, agent), limit.up])
+    const leave = await desk.admission.enter(attempt, agent, terms, ends.stopped, ends.stop)
+    try {
+      return await attend(desk, claimed, todo, ends, limit)
+    } finally {
+      await leave()
+    }
+  } finally {
+    limit.end()
+  }
+}
+
+async function attend<T>(
+  desk: Desk,
+  claimed: Claimed,
+  todo: Work<T>,
+  ends: Ends,
+  limit: TimeLimit,
+): Promise<T> {
+  const { attempt, runId, terms, sinceMs } = claimed
+  const { tenant, scope, key, epoch, createdAt } = attempt
+  const { agent } = todo
+  const { stopped: signal, stop, handOver } = ends
   const id = atWorkId(attempt)
-  const { tenant } = attempt
-  const handOver = (): void => waiting.abort(handedOver(runId))
   desk.atWork.set(id, { tenant, agent, runId, stop, handOver })
   if (desk.isClosing()) handOver()
   try {
     const active: ActiveRun = {
       ibid: desk.ibid,
-      timers: desk.timers,
       runId,
       tenant,
       agent,
       terms,
-      signal: stopped.signal,
-      waiting: waiting.signal,
-      chain: [...todo.via, { scope: attempt.scope, key: attempt.key }],
+      signal,
+      chain: [...todo.via, { scope, key }],
       // An epoch is the store's clock in microseconds, read when this attempt began.
-      storeNow: () => attempt.epoch / 1_000 + (desk.timers.elapsedMs() - sinceMs),
+      storeNow: () => epoch / 1_000 + (desk.timers.elapsedMs() - sinceMs),
+      latestWakeMs: createdAt + terms.sleepMs,
+      pause: (ms) => limit.asleep(ends.sleep(desk.timers, ms)),
+      atWork: (step) => limit.atWork(step),
     }
-    return await todo.body(asRun(active, attempt, todo))
+    // Code that hangs is left where it is when its time is up: its signal has aborted, and it takes no further step.
+    return await Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])
   } catch (error) {
-    throw verdict(runId, error, stopped.signal)
+    throw await verdict(desk, claimed, ends, error)
   } finally {
     desk.atWork.delete(id)
-    await leave()
   }
 }
 
@@ -86,17 +105,30 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
   return Object.assign(stepsOf(active, ''), facts)
 }
 
-/** A run that was called off while it had no worker is not taken up again. */
-async function refuseCancelled(desk: Desk, attempt: Attempt, agent: string, runId: string): Promise<void> {
+/** A run that was called off while it had no worker is not taken up again, nor is one without attempts left. */
+async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void> {
+  const { attempt, runId, terms } = claimed
   if (attempt.number === 1) return
   const flag = await desk.ibid.get(cancelWhere(attempt.tenant, agent, runId))
   if (flag?.state === 'succeeded') throw cancelled(runId, flag.value as By)
+  if ((await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return
+  // Else the attempt that a person grants it later would find itself counted twice.
+  await spare(desk.ibid, claimed, 'no attempt was left')
+  throw usedUp(runId, terms.maxAttempts)
 }
 
 /** What the end of the code means for the run's receipt. */
-function verdict(runId: string, error: unknown, stopped: AbortSignal): unknown {
-  const reason: unknown = stopped.reason
-  if (stopped.aborted && reason instanceof Rejected) return reason
+async function verdict(desk: Desk, claimed: Claimed, ends: Ends, error: unknown): Promise<unknown> {
+  const { runId, terms } = claimed
+  const reason: unknown = ends.stopped.reason
+  if (ends.stopped.aborted && reason instanceof Rejected) return reason
   if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return heldBy(runId, error)
-  return error
+  if (error instanceof OutcomeUnknown || error instanceof Rejected || error instanceof NotExecuted)
+    return error
+  const left = ends.leftBehind()
+  // A store that does not answer now leaves it counted, or to be counted by the next attempt.
+  if (left) await spare(desk.ibid, claimed, 'its worker closed while it slept').catch(() => undefined)
+  if (left) return left
+  const used = await attemptsUsed(desk.ibid, claimed).catch(() => 0)
+  return used >= terms.maxAttempts ? usedUp(runId, terms.maxAttempts, error) : error
 }

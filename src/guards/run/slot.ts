@@ -4,6 +4,7 @@
  */
 import { IbidError, NotExecuted } from '../../core/errors.js'
 import type { Ibid, Where } from '../../ibid.js'
+import { UNLIMITED } from './terms.js'
 
 export interface Slot {
   /** Returns when the slot is free for others. */
@@ -12,22 +13,20 @@ export interface Slot {
 
 /** Long past any pause in which nobody asks for a slot. */
 const WINDOW = '3650d'
-const MOST_TAKEOVERS = 1_000_000
 
 /** The slot, or undefined where somebody else has it. `onLost`: its lease was lost, and others may have it. */
 export async function takeSlot(
   ibid: Ibid,
   where: Where,
-  times: { readonly leaseMs: number; readonly timeoutMs: number },
+  leaseMs: number,
   onLost: (error: unknown) => void,
 ): Promise<Slot | undefined> {
   const policy = {
-    lease: times.leaseMs,
-    timeout: times.timeoutMs,
+    lease: leaseMs,
     wait: 0,
     window: WINDOW,
     recovery: 'retry',
-    maxAttempts: MOST_TAKEOVERS,
+    ...UNLIMITED,
   } as const
   return await new Promise((resolve, reject) => {
     let letGo: (() => void) | undefined

@@ -11,7 +11,7 @@ import type { Desk } from './desk.js'
 import { checkAgent, type RunName, runIdOf, runKey, runWhere, triggerWhere } from './names.js'
 import { active, alreadyRun, isInFlight } from './refusals.js'
 import { type Body, work } from './run.js'
-import type { RunTerms } from './terms.js'
+import { type RunTerms, UNLIMITED } from './terms.js'
 import { pause } from './timers.js'
 
 export interface Trigger {
@@ -97,10 +97,9 @@ export async function startKept<T>(
       {
         window: terms.windowMs,
         lease: terms.leaseMs,
-        timeout: terms.timeoutMs,
-        maxAttempts: terms.maxAttempts,
         recovery: 'retry',
         wait: waitMs,
+        ...UNLIMITED,
       },
     )
   const idOf = (receipt: ReceiptView): string => runIdOf(name, receipt.createdAt)

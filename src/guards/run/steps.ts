@@ -11,9 +11,8 @@ import type { ActiveRun, StepRecord } from './active-run.js'
 import { type Caller, type CallOptions, callTool, type Observed } from './call.js'
 import type { Link } from './chain.js'
 import { stepKey, stepWhere } from './names.js'
-import { diverged, isReused } from './refusals.js'
+import { diverged, isReused, tooLong } from './refusals.js'
 import { stepPolicy, type StepOptions } from './terms.js'
-import { pause } from './timers.js'
 
 /** What a run can do, and so can each of its steps. */
 export interface Steps {
@@ -51,8 +50,9 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   async function rest(name: string, input: number, wakeAt: () => number): Promise<void> {
     const policy = stepPolicy<StepRecord<number>>({}, 'retry', run.terms)
     const wakeMs = await recorded(run, nextPlace(), name, input, wakeAt, policy)
+    if (wakeMs > run.latestWakeMs) throw tooLong(wakeMs, run.latestWakeMs)
     for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
-      await pause(run.timers, leftMs, run.waiting)
+      await run.pause(leftMs)
     }
   }
 
@@ -65,7 +65,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
       const place =
         options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
-      return perform(run, place, name, fn, options)
+      return run.atWork(perform(run, place, name, fn, options))
     },
     async call(broker, tool, args, options = {}) {
       const ordinal = calls.get(tool) ?? 0
@@ -73,7 +73,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
       run.signal.throwIfAborted()
       const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
       const stepId = parent === '' ? 'run' : parent
-      return await callTool(run, broker, { tool, args, place, stepId, ordinal, options })
+      return await run.atWork(callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
     },
     async sleep(duration) {
       const ms = toMs(duration, 'sleep')

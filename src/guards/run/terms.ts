@@ -14,11 +14,13 @@ export interface RunPolicy {
   readonly window?: Duration
   /** How long a worker may go silent before others take its runs over. Default 30 s. */
   readonly lease?: Duration
-  /** How long one worker may spend on a run; after that another attempt goes on. Default 1 h. */
+  /** How long one worker may spend on a run, sleep not counted; after that another attempt goes on. Default 1 h. */
   readonly timeout?: Duration
   /** How long a duplicate waits for an active run. Default 1 min. */
   readonly wait?: Duration
-  /** Workers that may take the run up, the first included, before a person is asked. Default 5. */
+  /** How far from its start a run may sleep. What it has done is kept for that much longer. Default 7 d. */
+  readonly sleep?: Duration
+  /** Workers that may fail or die at the run, the first included, before a person is asked. Default 5. */
   readonly maxAttempts?: number
   /** Default `join`. */
   readonly duplicate?: Duplicate
@@ -29,6 +31,7 @@ export interface RunTerms {
   readonly leaseMs: number
   readonly timeoutMs: number
   readonly waitMs: number
+  readonly sleepMs: number
   readonly maxAttempts: number
   readonly duplicate: Duplicate
   /** No step of a run that may still be resumed is ever forgotten. */
@@ -38,8 +41,18 @@ export interface RunTerms {
 const DEFAULTS = { window: '24h', lease: '30s', timeout: '1h', wait: '1m', maxAttempts: 5 } as const
 const LONGEST_MS = 100 * 365 * 86_400_000
 
+/**
+ * For receipts that a run holds for as long as it goes on. An attempt of the engine can neither stand still while a run
+ * sleeps nor be left out of the count: both limits are the run's own, see time-limit.ts and attempts.ts.
+ */
+export const UNLIMITED = { timeout: LONGEST_MS, maxAttempts: 1_000_000 } as const
+
 export function readTerms(...policies: readonly (RunPolicy | undefined)[]): RunTerms {
-  const { duplicate = 'join', ...given }: RunPolicy = Object.assign({}, ...policies) as RunPolicy
+  const {
+    duplicate = 'join',
+    sleep = '7d',
+    ...given
+  }: RunPolicy = Object.assign({}, ...policies) as RunPolicy
   if (duplicate !== 'join' && duplicate !== 'cached' && duplicate !== 'tell') {
     throw invalidIntent(
       `policy.duplicate is ${JSON.stringify(duplicate)}`,
@@ -47,13 +60,16 @@ export function readTerms(...policies: readonly (RunPolicy | undefined)[]): RunT
     )
   }
   const { windowMs, leaseMs, timeoutMs, waitMs, maxAttempts } = readPolicy({ ...DEFAULTS, ...given })
-  // Each attempt may take its whole time, and an orphan waits a window at most before it is held.
-  const longestMs = maxAttempts * (timeoutMs + leaseMs + windowMs) + windowMs
+  const sleepMs = toMs(sleep, 'policy.sleep')
+  // Each attempt may take its whole time, and an orphan waits a window at most before it is held. Whoever closes leaves
+  // only runs that sleep: after the last sleep there are no more attempts than these.
+  const longestMs = sleepMs + maxAttempts * (timeoutMs + leaseMs + windowMs) + windowMs
   return {
     windowMs,
     leaseMs,
     timeoutMs,
     waitMs,
+    sleepMs,
     maxAttempts,
     duplicate,
     stepWindowMs: Math.min(longestMs, LONGEST_MS),
