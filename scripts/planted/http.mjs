@@ -1,5 +1,8 @@
-/** Defects in the client's fetch. */
+/** Defects in the client's fetch, and in what a guarded response does when it cannot be sent as it was meant. */
+import { inFolder } from './in-folder.mjs'
+
 const TESTS = ['test/http/client.test.ts']
+const at = inFolder('src/guards/http', 'test/http')
 
 export const http = [
   {
@@ -16,4 +19,26 @@ export const http = [
     find: "else outer?.addEventListener('abort', follow, { once: true })",
     put: '',
   },
+  ...at('server-response.ts', 'refused', [
+    {
+      name: 'a header that Node refuses is found when the handler has gone',
+      find: '  if (headers) checkHeaders(headers)\n',
+      put: '',
+    },
+    {
+      name: 'a chunk that Node refuses is taken',
+      find: '  if (chunk !== undefined) checkChunk(chunk, encoding)\n',
+      put: '',
+    },
+    {
+      name: 'a response that cannot be sent ends the process',
+      find: '        state.destroy.call(this, error as Error)\n',
+      put: '        throw error\n',
+    },
+    {
+      name: 'an error is answered with the length of what it replaces',
+      find: '  if (state.head && state.head.status !== response.statusCode) state.head = undefined\n',
+      put: '',
+    },
+  ]),
 ]

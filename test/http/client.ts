@@ -11,6 +11,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string | string[]>>
   readonly body?: string | Uint8Array
   readonly agent?: Agent
+  /** How long it may take. */
+  readonly ms?: number
 }
 
 export interface Got {
@@ -41,6 +43,7 @@ export function send(port: number, ask: Ask): ClientRequest {
     method,
     path,
     agent: agent ?? false,
+    ...(ask.ms === undefined ? {} : { signal: AbortSignal.timeout(ask.ms) }),
     headers: {
       ...(hasBody ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } : {}),
       ...(key === undefined ? {} : { 'idempotency-key': key }),

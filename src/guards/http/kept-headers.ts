@@ -84,7 +84,7 @@ export function withoutReplayed(headers: GivenHeaders): GivenHeaders {
   return isThere ? others : headers
 }
 
-function eachHeader(headers: HeaderSource, tell: (name: string, value: unknown) => void): void {
+export function eachHeader(headers: HeaderSource, tell: (name: string, value: unknown) => void): void {
   if (headers instanceof Headers) headers.forEach((value, name) => tell(name, value))
   else if (!Array.isArray(headers))
     for (const name of Object.keys(headers)) tell(name, headers[name as keyof object])

@@ -9,12 +9,14 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { clientGone } from './client-gone.js'
 import type { Answer } from './exchange.js'
 import { type GivenHeaders, type HeaderSource, REPLAYED, withoutReplayed } from './kept-headers.js'
+import { checkChunk, checkedStatus, checkHeaders } from './node-refusals.js'
 import { createRecorder, type Recorder } from './recorder.js'
 import type { Run } from './run.js'
 
 type Done = (error?: Error | null) => void
 
 interface Head {
+  readonly status: number
   readonly reason: string | undefined
   readonly headers: GivenHeaders | undefined
 }
@@ -88,14 +90,18 @@ function heldWriteHead(this: Held, status: number, ...rest: [(string | GivenHead
   } else if (state.phase === 'over') {
     state.wroteAgain = true
   } else {
-    const [first, second] = rest
-    state.head =
-      typeof first === 'string'
-        ? { reason: first, headers: second }
-        : { reason: undefined, headers: second ?? first }
-    this.statusCode = status
+    state.head = readHead(status, rest)
+    this.statusCode = state.head.status
   }
   return this
+}
+
+function readHead(given: number, [first, second]: [(string | GivenHeaders)?, GivenHeaders?]): Head {
+  const reason = typeof first === 'string' ? first : undefined
+  const headers = typeof first === 'string' ? second : (second ?? first)
+  const status = checkedStatus(given, reason)
+  if (headers) checkHeaders(headers)
+  return { status, reason, headers }
 }
 
 function heldFlushHeaders(this: ServerResponse): void {
@@ -114,6 +120,7 @@ function heldWrite(
   const state = this[STATE]
   if (state.phase === 'over') state.wroteAgain = true
   else {
+    checkChunk(chunk, encoding)
     stream(this, state)
     state.recorder.add(chunk, typeof encoding === 'string' ? encoding : undefined)
     if (!state.isGone) return state.write.call(this, chunk, encoding as BufferEncoding, done)
@@ -130,16 +137,23 @@ function heldEnd(this: Held, ...given: unknown[]): Held {
     return this
   }
   const [chunk, encoding, done] = endArguments(given)
-  if (chunk !== undefined) state.recorder.add(chunk, encoding)
+  if (chunk !== undefined) checkChunk(chunk, encoding)
   const wasOpen = state.phase === 'open'
-  const { status, set } = (state.sealed ??= seal(this))
+  const { status, set } = (state.sealed ??= seal(this, state))
+  if (chunk !== undefined) state.recorder.add(chunk, encoding)
   const headers: HeaderSource[] = state.head?.headers ? [set, state.head.headers] : [set]
   state.phase = 'over'
   void state.run
     .finish({ status, headers, body: state.recorder.body(), bytes: state.recorder.bytes })
-    .then((answer) =>
-      answer ? instead(this, state, wasOpen, answer) : send(this, state, wasOpen, chunk, encoding, done),
-    )
+    .then((answer) => {
+      try {
+        if (answer) instead(this, state, wasOpen, answer)
+        else send(this, state, wasOpen, chunk, encoding, done)
+      } catch (error) {
+        // Nobody is left to hear of it, and it is no reason to end the process with all its other requests.
+        state.destroy.call(this, error as Error)
+      }
+    })
   return this
 }
 
@@ -160,14 +174,20 @@ function heldEmit(this: Held, event: string, ...args: unknown[]): boolean {
 }
 
 /** From here on the head is fixed, and what is recorded of it is what is sent. */
-function seal(response: ServerResponse): { readonly status: number; readonly set: OutgoingHttpHeaders } {
+function seal(
+  response: ServerResponse,
+  state: State,
+): { readonly status: number; readonly set: OutgoingHttpHeaders } {
+  response.statusCode = checkedStatus(response.statusCode, response.statusMessage)
+  // Another status than writeHead was given: an error handler answers anew, and that head was for another body.
+  if (state.head && state.head.status !== response.statusCode) state.head = undefined
   if (response.hasHeader(REPLAYED)) response.removeHeader(REPLAYED)
   return { status: response.statusCode, set: response.getHeaders() }
 }
 
 function stream(response: Held, state: State): void {
   if (state.phase !== 'held') return
-  state.sealed = seal(response)
+  state.sealed = seal(response, state)
   state.phase = 'open'
   sendHead(response, state)
 }
@@ -215,6 +235,8 @@ function replace(response: Held, state: State, answer: Answer): void {
 export function sendAnswer(response: ServerResponse, answer: Answer, end = response.end): void {
   const { status, headers, body } = answer
   response.statusCode = status
+  // One that was meant for another answer, and may be what Node refused of it.
+  if (response.statusMessage) response.statusMessage = ''
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
     if (headers.indexOf(name) < i) response.appendHeader(name, headers[i + 1] as string)
@@ -234,7 +256,8 @@ function endArguments(given: unknown[]): EndArguments {
   const done = given.find((one) => typeof one === 'function') as Done | undefined
   const [chunk, encoding] = given as [(string | Uint8Array | Done | null)?, (BufferEncoding | Done | null)?]
   return [
-    typeof chunk === 'function' || chunk === null ? undefined : chunk,
+    // Node's `end` takes whatever is falsy for no chunk at all.
+    typeof chunk === 'function' || !chunk ? undefined : chunk,
     typeof encoding === 'function' || encoding === null ? undefined : encoding,
     done,
   ]
