@@ -19,6 +19,20 @@ export const http = [
     find: "else outer?.addEventListener('abort', follow, { once: true })",
     put: '',
   },
+  ...at('guard.ts', 'answered', [
+    {
+      name: 'what goes wrong behind the guard, when it had to wait, ends the process',
+      find: 'opening.then((opened) => proceed(opened, goOn, failed), failed)',
+      put: 'opening.then(goOn, failed)',
+    },
+  ]),
+  ...at('server-response.ts', 'answered', [
+    {
+      name: 'a replay is written into what somebody else has answered',
+      find: '  if (response.headersSent) return\n',
+      put: '',
+    },
+  ]),
   ...at('server-response.ts', 'refused', [
     {
       name: 'a header that Node refuses is found when the handler has gone',

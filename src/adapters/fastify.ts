@@ -55,6 +55,8 @@ export function idempotent(ibid: Ibid, options: HttpOptions<FastifyRequest> = {}
 }
 
 function answer(reply: FastifyReply, { status, headers, body }: Answer): void {
+  // Somebody has answered while this waited.
+  if (reply.raw.headersSent) return
   reply.code(status)
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1])
   // With a serializer of its own, a text that is JSON already would be made JSON once more.

@@ -1,4 +1,4 @@
-/** A server in this process, for as long as a test runs. */
+/** A server in this process, for as long as a test runs, and what would have ended the process. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -12,4 +12,15 @@ export async function listen(
     server.close().closeAllConnections()
   })
   return { port: (server.address() as AddressInfo).port, server }
+}
+
+/** What nobody caught since: outside of a test it would have ended the process. */
+export function unhandled(): unknown[] {
+  const lost: unknown[] = []
+  const take = (error: unknown): unknown => lost.push(error)
+  process.on('unhandledRejection', take)
+  onTestFinished(() => {
+    process.off('unhandledRejection', take)
+  })
+  return lost
 }

@@ -28,14 +28,25 @@ export interface Guard<R> {
   open(exchange: Exchange<R>): Opening | Promise<Opening>
 }
 
-/** For adapters that are given callbacks: goes on at once where nothing has to be waited for. */
+/**
+ * For adapters that are given callbacks: goes on at once where nothing has to be waited for. What `goOn` throws is
+ * told to `failed`: behind a promise nobody else would hear of it, and the process would end.
+ */
 export function whenOpen(
   opening: Opening | Promise<Opening>,
   goOn: (opening: Opening) => void,
   failed: (error: Error) => void,
 ): void {
-  if (opening instanceof Promise) opening.then(goOn, failed)
-  else goOn(opening)
+  if (opening instanceof Promise) opening.then((opened) => proceed(opened, goOn, failed), failed)
+  else proceed(opening, goOn, failed)
+}
+
+function proceed(opening: Opening, goOn: (opening: Opening) => void, failed: (error: Error) => void): void {
+  try {
+    goOn(opening)
+  } catch (error) {
+    failed(error as Error)
+  }
 }
 
 interface HttpIntent {

@@ -78,7 +78,7 @@ export function capture(response: ServerResponse, run: Run): boolean {
   response.destroy = heldDestroy
   response.emit = heldEmit as typeof emit
   run.onInterrupt((answer) => {
-    if (held[STATE].phase === 'held') replace(held, held[STATE], answer)
+    if (held[STATE].phase === 'held') instead(held, held[STATE], false, answer)
   })
   return true
 }
@@ -220,19 +220,21 @@ function send(
 }
 
 function instead(response: Held, state: State, wasOpen: boolean, answer: Answer): void {
+  state.phase = 'over'
   // Broken off on purpose: a client must not take for whole what could not be written down.
-  if (wasOpen) state.destroy.call(response)
+  if (wasOpen || response.headersSent) state.destroy.call(response)
   else replace(response, state, answer)
 }
 
 function replace(response: Held, state: State, answer: Answer): void {
-  state.phase = 'over'
   state.isOurs = true
   resetHeaders(response, state.before)
   sendAnswer(response, answer, state.end)
 }
 
+/** Nothing, where somebody has answered already: what limits the time of a duplicate that waits, for one. */
 export function sendAnswer(response: ServerResponse, answer: Answer, end = response.end): void {
+  if (response.headersSent) return
   const { status, headers, body } = answer
   response.statusCode = status
   // One that was meant for another answer, and may be what Node refused of it.
