@@ -95,13 +95,23 @@ export const engine = [
   ...at('settle.ts', [
     {
       name: 'a zombie is told that it settled',
-      find: "  if (receipt) notice(room, receipt, 'stale')\n  return undefined",
-      put: '  return receipt && { receipt, now }',
+      find: "  notice(room, receipt, 'stale')\n  return undefined",
+      put: '  return { receipt, now }',
     },
     {
       name: 'a settlement whose answer was lost counts as a lost lease',
-      find: 'if (ours && receipt.state === next.state && receipt.outcome === next.outcome) {',
-      put: 'if (ours && receipt.state === next.state && receipt.outcome === undefined) {',
+      find: 'state === next.state && outcome === next.outcome',
+      put: 'state === next.state && outcome === undefined',
+    },
+    {
+      name: 'a commit that was made is told as a lost lease',
+      find: 'const possible = commit ? [commit, change] : [change]',
+      put: 'const possible = [change]',
+    },
+    {
+      name: 'a commit that was not answered is told as one that did not happen',
+      find: 'commit ? UNSAID : MEANING[ending.event]',
+      put: 'MEANING[ending.event]',
     },
   ]),
   ...at('attempt.ts', [

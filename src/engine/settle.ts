@@ -5,7 +5,7 @@
  */
 import { ownerDraft, type OwnerEvent } from '../core/drafts.js'
 import { leaseLost, storeUnavailable } from '../core/errors.js'
-import { type Receipt, asWritten, view } from '../core/receipt.js'
+import { type Address, type Receipt, asWritten, view } from '../core/receipt.js'
 import type { Swap, Swapped } from '../store.js'
 import { notice, type Room } from './room.js'
 import { pause } from './timers.js'
@@ -25,21 +25,25 @@ const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 1_000
 const FEWEST_TRIES = 3
 
-/** Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written. */
-export async function settle(room: Room, receipt: Receipt, ending: Ending): Promise<Written> {
+/**
+ * Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written.
+ * `commit`: a change whose commit was asked for and not answered; where that was made, it is what was written.
+ */
+export async function settle(room: Room, receipt: Receipt, ending: Ending, commit?: Swap): Promise<Written> {
   const change = endingOf(receipt, ending)
+  const possible = commit ? [commit, change] : [change]
   const stopMs = room.timers.elapsedMs() + receipt.leaseMs
   let pauseMs = FIRST_PAUSE_MS
   for (let tried = 1; ; tried++) {
     try {
       const swapped = await room.commit.swap(change, room.calls.isOnlyOne())
-      const written = swapped.done ? made(room, change, swapped) : await lookInto(room, change)
+      const written = swapped.done ? made(room, change, swapped) : await lookInto(room, receipt, possible)
       if (written) return written
       break
     } catch (error) {
       room.telemetry.storeFailed()
       if (tried >= FEWEST_TRIES && room.timers.elapsedMs() + pauseMs > stopMs)
-        throw storeUnavailable(MEANING[ending.event], error)
+        throw storeUnavailable(commit ? UNSAID : MEANING[ending.event], error)
     }
     await pause(room.timers, pauseMs)
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
@@ -60,17 +64,25 @@ export function endingOf(receipt: Receipt, { event, outcome, why }: Ending): Swa
   }
 }
 
-/** Is it as this change would have left it? Then an earlier try was made, and only its answer was lost. */
-export async function lookInto(room: Room, change: Swap): Promise<Written | undefined> {
-  const { expect, next } = change
-  const { receipt, now } = await room.commit.get(next)
-  const ours = receipt?.token === expect.token
-  if (ours && receipt.state === next.state && receipt.outcome === next.outcome) {
+/** Is it as one of these changes would have left it? Then that one was made, and only its answer was lost. */
+async function lookInto(
+  room: Room,
+  address: Address,
+  possible: readonly Swap[],
+): Promise<Written | undefined> {
+  const { receipt, now } = await room.commit.get(address)
+  if (!receipt) return undefined
+  const change = possible.find((one) => isAsLeftBy(one, receipt))
+  if (change) {
     announce(room, receipt, change)
     return { receipt, now }
   }
-  if (receipt) notice(room, receipt, 'stale')
+  notice(room, receipt, 'stale')
   return undefined
+}
+
+function isAsLeftBy({ expect, next }: Swap, { token, state, outcome }: Receipt): boolean {
+  return token === expect.token && state === next.state && outcome === next.outcome
 }
 
 export function announce(room: Room, receipt: Receipt, { next }: Swap): void {
@@ -86,3 +98,6 @@ const MEANING: Readonly<Record<Ending['event'], string>> = {
   lapse: 'the effect failed, and its key stays reserved until the lease lapses',
   doubt: 'it is not known whether the effect happened; its key stays reserved until the lease lapses',
 }
+
+/** The commit was asked for: the writes and the receipt are there together, or neither is. */
+const UNSAID = 'it is not known whether it was committed; its receipt says so as soon as the store answers'

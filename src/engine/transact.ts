@@ -7,16 +7,29 @@ import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import type { Attempt } from '../core/policy.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
-import type { Store } from '../store.js'
+import type { Store, Swap } from '../store.js'
 import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
 import { isAbout, type Once, remember, verdictOf } from './once.js'
 import { replay } from './replay.js'
 import { type Call, notice, type Room } from './room.js'
-import { announce, endingOf, lookInto, settle, type Written } from './settle.js'
+import { announce, type Ending, endingOf, settle, type Written } from './settle.js'
 
 export type Work<Tx, T> = (tx: Tx, attempt: Attempt) => T | Promise<T>
 type Transact<Tx> = NonNullable<Store<Tx>['transact']>
+
+interface Together<T> {
+  readonly value: T
+  readonly written: Written
+}
+
+/** What the store was asked to commit: from then on only the receipt knows whether it was. */
+interface Asked<T> {
+  readonly value: T
+  readonly change: Swap
+}
+
+const ROLLED_BACK: Ending = { event: 'release', outcome: null, why: 'rolled back' }
 
 export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<Tx, T>): Promise<Once<T>> {
   const begin = room.store.transact?.bind(room.store)
@@ -28,8 +41,7 @@ export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<
   const span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
   let written: Written | undefined
   try {
-    const commit = (): ReturnType<typeof commitTogether<Tx, T>> =>
-      commitTogether(room, call, begin, receipt, sinceMs, work)
+    const commit = (): Promise<Together<T>> => commitTogether(room, call, begin, receipt, sinceMs, work)
     const result = await (span ? span.run(commit) : commit())
     written = result.written
     return { value: result.value, replayed: false, receipt: view(written.receipt) }
@@ -49,9 +61,9 @@ async function commitTogether<Tx, T>(
   receipt: Receipt,
   sinceMs: number,
   work: Work<Tx, T>,
-): Promise<{ readonly value: T; readonly written: Written }> {
+): Promise<Together<T>> {
   let hasBegun = false
-  let asked: { readonly value: T; readonly change: ReturnType<typeof endingOf> } | undefined
+  let asked: Asked<T> | undefined
   try {
     const done = await underLease(room, receipt, call.terms.timeoutMs, sinceMs, (attempt) =>
       begin(async (tx, swap) => {
@@ -75,24 +87,29 @@ async function commitTogether<Tx, T>(
     announce(room, done.written.receipt, done.change)
     return done
   } catch (error) {
-    // The commit itself may have been made although its answer was lost: the receipt knows.
-    const written = asked && (await lookInto(room, asked.change).catch(() => undefined))
-    if (asked && written) return { value: asked.value, written }
     // What is thrown before the work was asked is the store's, whatever it looks like.
     const reason =
       hasBegun || error instanceof IbidError ? error : storeUnavailable('nothing was executed', error)
-    throw await rolledBack(room, receipt, reason)
+    return await orRolledBack(room, receipt, reason, asked)
   }
 }
 
-/** Nothing happened. Say so in the receipt as far as the store can be reached, and give the reason on. */
-async function rolledBack(room: Room, receipt: Receipt, error: unknown): Promise<unknown> {
-  if (isAbout(error, 'LEASE_LOST', receipt) || isAbout(error, 'UPSTREAM_TIMEOUT', receipt)) return error
+/**
+ * Nothing happened, unless the commit was made and only its answer was lost. Say so in the receipt as far as the store
+ * can be reached, and give the reason on; or find there that it was made.
+ */
+async function orRolledBack<T>(
+  room: Room,
+  receipt: Receipt,
+  error: unknown,
+  asked: Asked<T> | undefined,
+): Promise<Together<T>> {
+  const isOver = isAbout(error, 'LEASE_LOST', receipt) || isAbout(error, 'UPSTREAM_TIMEOUT', receipt)
+  if (isOver && !asked) throw error
   const verdict = verdictOf(error, room.store.maxOutcome)
-  const ending = verdict?.ending ?? { event: 'release' as const, outcome: null, why: 'rolled back' }
-  const written = await settle(room, receipt, ending)
-  if (!verdict) return error
-  return verdict.error(view(written.receipt))
+  const written = await settle(room, receipt, verdict?.ending ?? ROLLED_BACK, asked?.change)
+  if (asked && written.receipt.state === asked.change.next.state) return { value: asked.value, written }
+  throw verdict ? verdict.error(view(written.receipt)) : error
 }
 
 function noTransactions(store: string): IbidError {
