@@ -35,4 +35,11 @@ export const postgres = [
     find: '!(wasLocked(error) || wasRefused(error))',
     put: '!wasLocked(error)',
   },
+  {
+    name: 'Postgres: one break of the listening connection opens two',
+    file: 'src/stores/postgres/listen.ts',
+    tests: ['test/postgres/listening.test.ts'],
+    find: '      if (client === opened) again()\n',
+    put: '      drop()\n      if (!stopped) setTimeout(() => void open(), pauseMs)\n',
+  },
 ]

@@ -27,6 +27,7 @@ export function listenOn(source: PgSource, channel: string, hear: (payload: stri
   }
 
   function again(): void {
+    clearTimeout(timer)
     drop()
     if (stopped) return
     timer = setTimeout(() => void open(), pauseMs)
@@ -35,23 +36,25 @@ export function listenOn(source: PgSource, channel: string, hear: (payload: stri
   }
 
   async function open(): Promise<void> {
+    let opened: PgClient | undefined
+    // A connection that breaks says so as an event, and to whoever waits for its answer: only the first counts.
+    const onBroken = (): void => {
+      if (client === opened) again()
+    }
     try {
-      const opened = await source.transaction()
+      opened = await source.transaction()
+      if (stopped) return opened.release()
       client = opened
-      const onBroken = (): void => {
-        if (client === opened) again()
-      }
       opened.on('error', onBroken)
       opened.on('end', onBroken)
       opened.on('notification', onNotification)
       await opened.query({ text: `listen ${quoteName(channel)}`, query_timeout: source.answerMs })
       pauseMs = FIRST_PAUSE_MS
-      if (stopped) drop()
       // Nothing is waited for on it that should keep a program from ending.
-      else opened.unref?.()
+      if (client === opened) opened.unref?.()
     } catch (error) {
       source.failed(error)
-      again()
+      onBroken()
     }
   }
 
