@@ -33,6 +33,18 @@ export const http = [
       put: '',
     },
   ]),
+  ...at('server-response.ts', 'close', [
+    {
+      name: 'a response that is destroyed after its client has gone is open for ever',
+      find: '  process.nextTick(tellClose, this as Held, state)\n',
+      put: '',
+    },
+    {
+      name: 'a response whose time is up after its client has gone is open for ever',
+      find: '  state.isLate = true\n  tellClose(response, state)\n',
+      put: '  state.isLate = true\n',
+    },
+  ]),
   ...at('server-response.ts', 'refused', [
     {
       name: 'a header that Node refuses is found when the handler has gone',

@@ -38,6 +38,10 @@ interface State {
   /** What is written now comes from here, not from the handler. */
   isOurs: boolean
   isGone: boolean
+  /** Its `close` was kept from the handler, and is still to be told. */
+  owesClose: boolean
+  /** The run is over without the handler, which streams on: there is nothing left to keep from it. */
+  isLate: boolean
   wroteAgain: boolean
   head: Head | undefined
   sealed: { readonly status: number; readonly set: OutgoingHttpHeaders } | undefined
@@ -67,6 +71,8 @@ export function capture(response: ServerResponse, run: Run): boolean {
     phase: 'held',
     isOurs: false,
     isGone: false,
+    owesClose: false,
+    isLate: false,
     wroteAgain: false,
     head: undefined,
     sealed: undefined,
@@ -77,10 +83,14 @@ export function capture(response: ServerResponse, run: Run): boolean {
   response.flushHeaders = heldFlushHeaders
   response.destroy = heldDestroy
   response.emit = heldEmit as typeof emit
-  run.onInterrupt((answer) => {
-    if (held[STATE].phase === 'held') instead(held, held[STATE], false, answer)
-  })
+  run.onInterrupt((answer) => interrupt(held, held[STATE], answer))
   return true
+}
+
+function interrupt(response: Held, state: State, answer: Answer): void {
+  if (state.phase === 'held') instead(response, state, false, answer)
+  state.isLate = true
+  tellClose(response, state)
 }
 
 function heldWriteHead(this: Held, status: number, ...rest: [(string | GivenHeaders)?, GivenHeaders?]): Held {
@@ -153,6 +163,7 @@ function heldEnd(this: Held, ...given: unknown[]): Held {
         // Nobody is left to hear of it, and it is no reason to end the process with all its other requests.
         state.destroy.call(this, error as Error)
       }
+      tellClose(this, state)
     })
   return this
 }
@@ -162,15 +173,26 @@ function heldDestroy(this: ServerResponse, error?: Error): ServerResponse {
   if (state.phase !== 'over')
     void state.run.fail(error ?? new TypeError('the handler destroyed its response'))
   state.phase = 'over'
+  process.nextTick(tellClose, this as Held, state)
   return state.destroy.call(this, error)
 }
 
 function heldEmit(this: Held, event: string, ...args: unknown[]): boolean {
   const state = this[STATE]
-  if (event !== 'close' || state.phase === 'over') return state.emit.call(this, event, ...args)
+  if (event !== 'close' || state.phase === 'over' || state.isLate) {
+    return state.emit.call(this, event, ...args)
+  }
   state.isGone = true
+  state.owesClose = true
   // Whoever waits for room to write would wait for ever.
   return state.emit.call(this, 'drain')
+}
+
+/** Whoever counts open responses waits for it, whichever way this one ended. */
+function tellClose(response: Held, state: State): void {
+  if (!state.owesClose) return
+  state.owesClose = false
+  state.emit.call(response, 'close')
 }
 
 /** From here on the head is fixed, and what is recorded of it is what is sent. */
@@ -216,7 +238,6 @@ function send(
   }
   if (!wasOpen) sendHead(response, state)
   state.end.call(response, chunk, encoding as BufferEncoding, done as () => void)
-  if (state.isGone) state.emit.call(response, 'close')
 }
 
 function instead(response: Held, state: State, wasOpen: boolean, answer: Answer): void {
