@@ -2,6 +2,7 @@
 import { Argument, Command, Option } from 'commander'
 import type { AuditEvent } from '../core/audit.js'
 import { IbidError, invalidIntent } from '../core/errors.js'
+import { MOST_ATTEMPTS } from '../core/policy.js'
 import { STATES, type State } from '../core/receipt.js'
 import type { ReceiptDetail } from '../ibid.js'
 import { clockOf } from './pages.js'
@@ -119,7 +120,7 @@ function forgotten(): readonly (readonly [string, string])[] {
 function known(receipt: ReceiptDetail, now: number): readonly (readonly [string, string])[] {
   const { attempt, maxAttempts, recovery, epoch, fingerprint, createdAt, until, leaseMs, windowMs } = receipt
   return [
-    ['attempt', `${attempt} of at most ${maxAttempts}`],
+    ['attempt', maxAttempts < MOST_ATTEMPTS ? `${attempt} of at most ${maxAttempts}` : String(attempt)],
     ['recovery', recovery],
     ['epoch', String(epoch)],
     ['fingerprint', fingerprint],

@@ -53,6 +53,8 @@ export interface Terms<T = unknown> {
   readonly check: Check<T> | undefined
 }
 
+/** As many as nobody counts to: such a limit is no limit. */
+export const MOST_ATTEMPTS = 1_000_000
 const DEFAULTS = { windowMs: 86_400_000, leaseMs: 30_000, waitMs: 10_000, maxAttempts: 5 }
 const KNOWN = new Set(['window', 'lease', 'wait', 'timeout', 'recovery', 'maxAttempts'])
 
@@ -88,10 +90,10 @@ function positive(duration: Duration, field: string): number {
 
 function readMaxAttempts(given: number | undefined): number {
   if (given === undefined) return DEFAULTS.maxAttempts
-  if (Number.isInteger(given) && given >= 1 && given <= 1_000_000) return given
+  if (Number.isInteger(given) && given >= 1 && given <= MOST_ATTEMPTS) return given
   throw invalidIntent(
     `policy.maxAttempts is ${String(given)}`,
-    'give policy.maxAttempts a whole number from 1 to 1000000',
+    `give policy.maxAttempts a whole number from 1 to ${MOST_ATTEMPTS}`,
   )
 }
 

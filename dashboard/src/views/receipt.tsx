@@ -15,6 +15,9 @@ import { lastAbout } from '../use-decisions.js'
 import { useLoaded } from '../use-loaded.js'
 import { ago, dateTime, RECOVERY_MEANS, span, STATE_MEANS } from '../wording.js'
 
+/** A run counts its attempts itself, and its receipt has the largest limit that there is. */
+const UNLIMITED = 1_000_000
+
 export function ReceiptStory({ api, me, decisions, place }: Sight) {
   const { tenant = '', scope = '', key = '' } = Object.fromEntries(place.query) as Partial<Address>
   const version = lastAbout(decisions, { tenant, key })
@@ -82,7 +85,8 @@ function Facts({ receipt, nowMs }: { readonly receipt: Detail; readonly nowMs: n
         </dd>
         <dt>Attempt</dt>
         <dd>
-          {receipt.attempt} of at most {receipt.maxAttempts}
+          {receipt.attempt}
+          {receipt.maxAttempts < UNLIMITED && ` of at most ${receipt.maxAttempts}`}
         </dd>
         <dt>Recovery</dt>
         <dd>{RECOVERY_MEANS[receipt.recovery]}</dd>

@@ -140,6 +140,7 @@ export function createRuns(options: RunsOptions): Runs {
     async tick(given, fn) {
       const ticker = await startTicker(desk, wall, given, fn)
       tickers.add(ticker)
+      if (closing) ticker.stop()
       keepRecovering()
       return ticker
     },

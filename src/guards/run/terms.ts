@@ -1,7 +1,7 @@
 /** How runs and steps are kept: the choices of a program, read once, with the bounds that follow from each other. */
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
-import { type Policy, readPolicy } from '../../core/policy.js'
+import { MOST_ATTEMPTS, type Policy, readPolicy } from '../../core/policy.js'
 
 /**
  * What a second trigger gets. `join`: the outcome, for which it waits while the run is active. `cached`: the outcome of
@@ -45,7 +45,7 @@ const LONGEST_MS = 100 * 365 * 86_400_000
  * For receipts that a run holds for as long as it goes on. An attempt of the engine can neither stand still while a run
  * sleeps nor be left out of the count: both limits are the run's own, see time-limit.ts and attempts.ts.
  */
-export const UNLIMITED = { timeout: LONGEST_MS, maxAttempts: 1_000_000 } as const
+export const UNLIMITED = { timeout: LONGEST_MS, maxAttempts: MOST_ATTEMPTS } as const
 
 export function readTerms(...policies: readonly (RunPolicy | undefined)[]): RunTerms {
   const {
