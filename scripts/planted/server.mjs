@@ -32,6 +32,11 @@ export const server = [
   ]),
   ...at('ingress.ts', 'ingress', [
     {
+      name: "a vendor's own key goes along beside ours",
+      find: "  'ibid-event-id',\n  'idempotency-key',",
+      put: "  'ibid-event-id',",
+    },
+    {
       name: 'a server that stops goes on delivering',
       find: "if (stopping.isStopping) throw new Stopped('the server stops; the next delivery is the next try')",
       put: '',

@@ -14,7 +14,7 @@ import { type Body, framingOf, sendBody } from './framing.js'
 
 export interface Origin {
   readonly url: URL
-  /** Sends a request with this body, and states where it ends: `headers` must not. */
+  /** Sends a request with this body, and states where it ends: `headers` must not. `path` is the whole one. */
   send(method: string, path: string, headers: readonly string[], body: Body): ClientRequest
   close(): void
 }
@@ -48,7 +48,6 @@ export function originOf(address: string): Origin {
   const isSecure = url.protocol === 'https:'
   const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
   const request = isSecure ? requestHttps : requestHttp
-  const base = url.pathname.replace(/\/$/, '')
   const { hostname, port, host } = url
   return {
     url,
@@ -59,7 +58,7 @@ export function originOf(address: string): Origin {
         hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
         ...(port !== '' && { port }),
         method,
-        path: base + path,
+        path,
         headers: ['host', host, ...framing, ...headers] as never,
       })
       sendBody(opened, framing.length === 0 ? NO_BODY : body)

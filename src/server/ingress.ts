@@ -52,6 +52,15 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
 /** What the target will never take: the event is settled as refused, and the vendor stops. */
 const FOR_GOOD = new Set([410, 422])
+/** Beside ours a target would read two keys as one, and an attempt that nobody made. The answer is read by us. */
+const NOT_THEIRS = new Set([
+  'accept-encoding',
+  'ibid-attempt',
+  'ibid-epoch',
+  'ibid-event-id',
+  'idempotency-key',
+  'x-idempotency-key',
+])
 
 export function createHook(
   ibid: Ibid,
@@ -125,8 +134,8 @@ async function deliver(target: Target, event: WebhookEvent, attempt: Attempt): P
 }
 
 async function tryOnce({ origin, tryMs }: Target, event: WebhookEvent, attempt: Attempt): Promise<number> {
-  const headers = passable([...event.headers].flat(), new Set(['accept-encoding']))
-  const { search } = origin.url
+  const headers = passable([...event.headers].flat(), NOT_THEIRS)
+  const { pathname, search } = origin.url
   const ours = [
     'idempotency-key',
     JSON.stringify(handOff(event, attempt).key),
@@ -137,7 +146,7 @@ async function tryOnce({ origin, tryMs }: Target, event: WebhookEvent, attempt: 
     'ibid-epoch',
     String(attempt.epoch),
   ]
-  const request = origin.send('POST', search, [...headers, ...ours], event.raw)
+  const request = origin.send('POST', pathname + search, [...headers, ...ours], event.raw)
   const giveUp = setTimeout(() => request.destroy(new TimedOut(`no answer in ${tryMs} ms`)), tryMs)
   const abort = (): void => void request.destroy()
   attempt.signal.addEventListener('abort', abort)

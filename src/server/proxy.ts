@@ -81,7 +81,7 @@ async function passOn(
   sent: Uint8Array | undefined,
 ): Promise<void> {
   const method = incoming.method ?? 'GET'
-  const request = origin.send(method, pathOf(incoming.url ?? '/'), headers, sent ?? incoming)
+  const request = origin.send(method, pathAt(origin.url, incoming.url ?? '/'), headers, sent ?? incoming)
   if (sent) incoming.resume()
   else outgoing.once('close', () => request.destroy())
   const answer = await headOf(request)
@@ -163,6 +163,11 @@ function forwarded(incoming: IncomingMessage): string[] {
     'x-forwarded-proto',
     'http',
   ]
+}
+
+/** Below the path of the upstream. */
+function pathAt(upstream: URL, url: string): string {
+  return upstream.pathname.replace(/\/$/, '') + pathOf(url)
 }
 
 /** What a client puts into the request line is not always a path, and must never name another host. */

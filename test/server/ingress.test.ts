@@ -25,10 +25,14 @@ async function serveHook(
   return await house.serve('--config', config, ...flags)
 }
 
-async function deliver(served: Served, id: string, secret = stripeVendor.secret): Promise<number> {
+async function deliver(
+  { url }: Served,
+  id: string,
+  { secret = stripeVendor.secret, hook = 'payments', more = {} } = {},
+): Promise<number> {
   const body = stripeVendor.body(id)
-  const headers = await stripeVendor.headers(id, body, { secret })
-  const response = await fetch(`${served.url}/hooks/payments`, { method: 'POST', headers, body })
+  const headers = { ...(await stripeVendor.headers(id, body, { secret })), ...more }
+  const response = await fetch(`${url}/hooks/${hook}`, { method: 'POST', headers, body })
   await response.text()
   return response.status
 }
@@ -36,7 +40,7 @@ async function deliver(served: Served, id: string, secret = stripeVendor.secret)
 test('[R41] a signed event reaches the target once, with its bytes and a key; a forged one never does', async () => {
   const target = await openOrigin()
   const served = await serveHook(openHouse(), `${target.url}/stripe?from=ibid`)
-  expect(await deliver(served, 'evt_1', 'whsec_wrong')).toBe(401)
+  expect(await deliver(served, 'evt_1', { secret: 'whsec_wrong' })).toBe(401)
   expect(target.seen).toHaveLength(0)
   expect(await Promise.all(Array.from({ length: 20 }, () => deliver(served, 'evt_1')))).toEqual(
     Array<number>(20).fill(200),
@@ -50,6 +54,49 @@ test('[R41] a signed event reaches the target once, with its bytes and a key; a 
     headers: { 'ibid-event-id': 'evt_1', 'ibid-attempt': '1' },
   })
   expect(target.seen[0]?.headers['idempotency-key']).toMatch(/^"[\x21-\x7e]+"$/)
+})
+
+test('a target is posted to under its path and query as they were configured', async () => {
+  const target = await openOrigin()
+  const paths = ['/hook/', '/?token=1', '/hook/?token=1', '/hook', '/']
+  const { secret } = stripeVendor
+  const webhooks = ['', ...paths].map((path, i) => ({
+    name: `at-${i}`,
+    source: 'stripe',
+    secret,
+    target: target.url + path,
+  }))
+  const house = openHouse()
+  const served = await house.serve('--config', house.write('ibid.json', JSON.stringify({ webhooks })))
+  for (const { name } of webhooks) expect(await deliver(served, 'evt_6', { hook: name })).toBe(200)
+  expect(target.seen.map((one) => one.url)).toEqual(['/', ...paths])
+})
+
+test("[R41] a key and an attempt of the vendor's own do not stand beside ours", async () => {
+  const target = await openOrigin()
+  const served = await serveHook(openHouse(), target.url)
+  const more = {
+    'idempotency-key': 'theirs',
+    'x-idempotency-key': 'theirs',
+    'ibid-attempt': '7',
+    'ibid-epoch': '7',
+    'ibid-event-id': 'evt_of_another',
+    'x-theirs': 'kept',
+  }
+  expect(await deliver(served, 'evt_7', { more })).toBe(200)
+  expect(target.seen).toMatchObject([
+    {
+      headers: {
+        'idempotency-key': expect.stringMatching(/^"[\x21-\x7e]+"$/),
+        'ibid-attempt': '1',
+        'ibid-epoch': expect.stringMatching(/^\d{9,}$/),
+        'ibid-event-id': 'evt_7',
+        'x-theirs': 'kept',
+      },
+    },
+  ])
+  expect(target.seen[0]?.headers['idempotency-key']).not.toContain('theirs')
+  expect(target.seen[0]?.headers).not.toHaveProperty('x-idempotency-key')
 })
 
 test('a target that is away, fails or redirects is tried again with the same key', async () => {
