@@ -33,6 +33,30 @@ export const http = [
       put: '',
     },
   ]),
+  ...at('fetch-run.ts', 'fetch-runtimes', [
+    {
+      name: 'what a handler over Fetch throws leaves its run to its time-out',
+      find: '        const answer = await run.fail(error)\n        if (answer) return toResponse(answer)\n',
+      put: '',
+    },
+    {
+      name: 'a handler over Fetch whose time is up is waited for',
+      find: '      resolve(toResponse(answer))\n',
+      put: '',
+    },
+    {
+      name: 'the answer that was given in the place of a late response is read away from its client',
+      find: 'return isLate ? response : await record(response, run)',
+      put: 'return await record(response, run)',
+    },
+  ]),
+  {
+    name: 'a body in pieces may be of any length on Hono without Node',
+    file: 'src/adapters/hono.ts',
+    tests: ['test/http/fetch-runtimes.test.ts'],
+    find: 'return readClone(req.raw, maxBytes)',
+    put: 'return readClone(req.raw, Infinity)',
+  },
   ...at('server-response.ts', 'close', [
     {
       name: 'a response that is destroyed after its client has gone is open for ever',

@@ -2,15 +2,17 @@
  * `ibid/hono`: the guard as Hono middleware. On Node it works on the request and response underneath, where the bytes
  * are at hand; anywhere else on Fetch's.
  */
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler, Next } from 'hono'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientGone } from '../guards/http/client-gone.js'
 import type { Body, Exchange } from '../guards/http/exchange.js'
-import { record, toResponse } from '../guards/http/fetch-response.js'
+import { toResponse } from '../guards/http/fetch-response.js'
+import { perform } from '../guards/http/fetch-run.js'
 import { createGuard } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
-import { checkLength, readAndPutBack } from '../guards/http/request-body.js'
+import { checkLength, readAndPutBack, readClone } from '../guards/http/request-body.js'
+import type { Run } from '../guards/http/run.js'
 import { capture } from '../guards/http/server-response.js'
 import type { Ibid } from '../ibid.js'
 
@@ -33,13 +35,21 @@ export function idempotent(ibid: Ibid, options: HttpOptions<Context> = {}): Midd
       await opening.fail(clientGone())
       return new Response(null, { status: 499 })
     }
-    await next()
-    if (context.error) opening.heard(context.error)
-    if (outgoing) return
-    const response = await record(context.res, opening)
+    if (outgoing) {
+      await next()
+      if (context.error) opening.heard(context.error)
+      return
+    }
+    const response = await perform(opening, () => respond(context, next, opening))
     context.res = undefined
     context.res = response
   }
+}
+
+async function respond(context: Context, next: Next, run: Run): Promise<Response> {
+  await next()
+  if (context.error) run.heard(context.error)
+  return context.res
 }
 
 function exchangeOf(context: Context, { incoming }: Underneath, maxBytes: number): Exchange<Context> {
@@ -49,8 +59,13 @@ function exchangeOf(context: Context, { incoming }: Underneath, maxBytes: number
       // Where Hono's server for Node looks first.
       return (incoming.rawBody = await readAndPutBack(incoming, maxBytes))
     }
-    checkLength(Number(req.header('content-length') ?? 0), maxBytes)
-    return new Uint8Array(await req.arrayBuffer())
+    const length = req.header('content-length')
+    // Nobody says how long it will be, so that it is counted while it comes.
+    if (!incoming && length === undefined && !req.raw.bodyUsed) return readClone(req.raw, maxBytes)
+    checkLength(Number(length ?? 0), maxBytes)
+    const bytes = new Uint8Array(await req.arrayBuffer())
+    checkLength(bytes.length, maxBytes)
+    return bytes
   }
   const route = req.matchedRoutes.at(-1)?.path
   const known = route?.includes('*') ? undefined : route

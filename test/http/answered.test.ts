@@ -10,16 +10,10 @@ import { whenOpen } from '../../src/guards/http/guard.js'
 import type { Ibid } from '../../src/index.js'
 import { call } from './client.js'
 import { openIbid } from './fetch.js'
+import { gate } from './gate.js'
 import { listen, unhandled } from './listen.js'
 
 const ask = { key: '"k1"', path: '/refunds', ms: 3_000 }
-
-/** Something to wait for. */
-function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let resolve: () => void
-  const opened = new Promise<void>((done) => (resolve = done))
-  return { opened, open: () => resolve() }
-}
 
 /** Answers in the place of whoever waits. */
 type Limit = (response: ServerResponse) => void

@@ -3,11 +3,11 @@ import type { Attempt } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import { clientGone } from './client-gone.js'
 import type { Exchange } from './exchange.js'
-import { record, toResponse } from './fetch-response.js'
+import { toResponse } from './fetch-response.js'
+import { perform } from './fetch-run.js'
 import { createGuard } from './guard.js'
 import type { HttpOptions } from './options.js'
 import { readClone } from './request-body.js'
-import type { Run } from './run.js'
 
 export { attemptOf } from './attempts.js'
 export type { HttpOptions, Requirement } from './options.js'
@@ -32,21 +32,10 @@ export function idempotent<R extends Request = Request>(
     const opening = await guard.open(exchangeOf(request, guard.maxRequestBytes))
     if (opening === undefined) return next(request)
     if (opening.kind === 'answer') return toResponse(opening.answer)
-    return new Promise((resolve, reject) => {
-      opening.onInterrupt((answer) => resolve(toResponse(answer)))
-      perform(opening, request, next).then(resolve, reject)
+    return perform(opening, async () => {
+      if (request.signal.aborted) throw clientGone()
+      return next(request, opening.attempt)
     })
-  }
-}
-
-async function perform<R extends Request>(run: Run, request: R, next: Next<R>): Promise<Response> {
-  try {
-    if (request.signal.aborted) throw clientGone()
-    return await record(await next(request, run.attempt), run)
-  } catch (error) {
-    const answer = await run.fail(error)
-    if (answer) return toResponse(answer)
-    throw error
   }
 }
 
