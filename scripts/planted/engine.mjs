@@ -68,6 +68,21 @@ export const engine = [
       find: 'hasBegun || error instanceof IbidError ? error :',
       put: 'hasBegun || error ? error :',
     },
+    {
+      name: 'work in a transaction hangs, and the transaction stays open',
+      find: 'await orAborted(signal, work(tx, attempt))',
+      put: 'await work(tx, attempt)',
+    },
+    {
+      name: 'a transaction that begins after its time runs all the same',
+      find: '  signal.throwIfAborted()\n  progress.hasBegun = true',
+      put: '  progress.hasBegun = true',
+    },
+    {
+      name: 'a transaction is committed after its caller was told that it was not',
+      find: '  signal.throwIfAborted()\n  progress.asked',
+      put: '  progress.asked',
+    },
   ]),
   ...at('once.ts', [
     {
@@ -215,8 +230,8 @@ export const engine = [
   ...at('transact.ts', [
     {
       name: 'a transaction commits although its lease was lost',
-      find: '        if (!swapped.done) {\n',
-      put: '        if (!swapped.done && receipt.attempt > 1_000) {\n',
+      find: '  if (!swapped.done) {\n',
+      put: '  if (!swapped.done && receipt.attempt > 1_000) {\n',
     },
   ]),
   ...['token', 'state'].map((part) => ({

@@ -42,4 +42,18 @@ export const postgres = [
     find: '      if (client === opened) again()\n',
     put: '      drop()\n      if (!stopped) setTimeout(() => void open(), pauseMs)\n',
   },
+  {
+    name: 'Postgres: a transaction can be used after its end',
+    file: 'src/stores/postgres/transact.ts',
+    tests: ['test/postgres/transactions.test.ts'],
+    find: '    if (!open) throw transactionEnded()\n',
+    put: '    if (open === undefined) throw transactionEnded()\n',
+  },
+  {
+    name: 'Postgres: a client that was kept writes after the rollback, in no transaction',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/transactions.test.ts'],
+    find: 'if (!wasLeftBehind(error)) await',
+    put: 'await',
+  },
 ]

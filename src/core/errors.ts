@@ -187,6 +187,15 @@ export function unsafeStore(problems: string): IbidError {
   )
 }
 
+/** Of a transaction that is used after its work has returned, or was left behind. */
+export function transactionEnded(): IbidError {
+  return new IbidError('this transaction has ended; nothing was written', {
+    code: 'INVALID_INTENT',
+    retriable: false,
+    action: 'await everything that writes to the transaction before the work returns, and stop at its signal',
+  })
+}
+
 export function closed(): IbidError {
   return new IbidError('this ibid was closed; nothing was executed', {
     code: 'CLOSED',

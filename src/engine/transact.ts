@@ -6,8 +6,8 @@
 import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import type { Attempt } from '../core/policy.js'
-import { type Receipt, asWritten, view } from '../core/receipt.js'
-import type { Store, Swap } from '../store.js'
+import { type Receipt, type ReceiptView, asWritten, view } from '../core/receipt.js'
+import type { Store, Swap, Swapped } from '../store.js'
 import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
 import { isAbout, type Once, remember, verdictOf } from './once.js'
@@ -23,10 +23,13 @@ interface Together<T> {
   readonly written: Written
 }
 
-/** What the store was asked to commit: from then on only the receipt knows whether it was. */
-interface Asked<T> {
-  readonly value: T
-  readonly change: Swap
+/** How far a transaction has come. */
+interface Progress<T> {
+  hasBegun: boolean
+  /** What the store was asked to commit: from then on only the receipt knows whether it was. */
+  asked: { readonly value: T; readonly change: Swap } | undefined
+  /** Settles when the store has committed or rolled back. */
+  ended: Promise<unknown> | undefined
 }
 
 const ROLLED_BACK: Ending = { event: 'release', outcome: null, why: 'rolled back' }
@@ -62,36 +65,56 @@ async function commitTogether<Tx, T>(
   sinceMs: number,
   work: Work<Tx, T>,
 ): Promise<Together<T>> {
-  let hasBegun = false
-  let asked: Asked<T> | undefined
+  const { timeoutMs } = call.terms
+  const progress: Progress<T> = { hasBegun: false, asked: undefined, ended: undefined }
   try {
-    const done = await underLease(room, receipt, call.terms.timeoutMs, sinceMs, (attempt) =>
-      begin(async (tx, swap) => {
-        hasBegun = true
-        const value = await work(tx, attempt)
-        const outcome = encodeValue(value, room.store.maxOutcome)
-        const change = endingOf(receipt, { event: 'succeed', outcome })
-        const swapped = await swap(change)
-        if (!swapped.done) {
-          notice(room, receipt, 'stale')
-          throw leaseLost(view(receipt))
-        }
-        asked = { value, change }
-        return {
-          value,
-          change,
-          written: { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now },
-        }
-      }),
-    )
+    const done = await underLease(room, receipt, timeoutMs, sinceMs, (attempt) => {
+      const begun = begin((tx, swap) => workAndSwap(room, receipt, attempt, progress, tx, swap, work))
+      progress.ended = begun
+      return begun
+    })
     announce(room, done.written.receipt, done.change)
     return done
   } catch (error) {
-    // What is thrown before the work was asked is the store's, whatever it looks like.
-    const reason =
-      hasBegun || error instanceof IbidError ? error : storeUnavailable('nothing was executed', error)
-    return await orRolledBack(room, receipt, reason, asked)
+    return await orRolledBack(room, receipt, timeoutMs, progress, error)
   }
+}
+
+/** All that is done between the begin and the commit of the store. Where it throws, the store rolls back. */
+async function workAndSwap<Tx, T>(
+  room: Room<Tx>,
+  receipt: Receipt,
+  attempt: Attempt,
+  progress: Progress<T>,
+  tx: Tx,
+  swap: (change: Swap) => Promise<Swapped>,
+  work: Work<Tx, T>,
+): Promise<Together<T> & { readonly change: Swap }> {
+  const { signal } = attempt
+  // The store may have let it wait for its turn for longer than it had.
+  signal.throwIfAborted()
+  progress.hasBegun = true
+  const value = await orAborted(signal, work(tx, attempt))
+  const outcome = encodeValue(value, room.store.maxOutcome)
+  const change = endingOf(receipt, { event: 'succeed', outcome })
+  const swapped = await swap(change)
+  if (!swapped.done) {
+    notice(room, receipt, 'stale')
+    throw leaseLost(view(receipt))
+  }
+  // The caller may have been told in the meantime that nothing happened: then nothing may be committed.
+  signal.throwIfAborted()
+  progress.asked = { value, change }
+  const written = { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now }
+  return { value, change, written }
+}
+
+/** Work that hangs is not waited for: until it ends, the store keeps the transaction and its locks. */
+function orAborted<T>(signal: AbortSignal, result: T | Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    Promise.resolve(result).then(resolve, reject)
+  })
 }
 
 /**
@@ -101,15 +124,42 @@ async function commitTogether<Tx, T>(
 async function orRolledBack<T>(
   room: Room,
   receipt: Receipt,
+  timeoutMs: number,
+  { hasBegun, asked, ended }: Progress<T>,
   error: unknown,
-  asked: Asked<T> | undefined,
 ): Promise<Together<T>> {
-  const isOver = isAbout(error, 'LEASE_LOST', receipt) || isAbout(error, 'UPSTREAM_TIMEOUT', receipt)
-  if (isOver && !asked) throw error
+  if (!asked && isAbout(error, 'LEASE_LOST', receipt)) throw error
+  const isLate = isAbout(error, 'UPSTREAM_TIMEOUT', receipt)
+  if (isLate && hasBegun && !asked) await atMost(room, receipt.leaseMs, ended)
   const verdict = verdictOf(error, room.store.maxOutcome)
   const written = await settle(room, receipt, verdict?.ending ?? ROLLED_BACK, asked?.change)
-  if (asked && written.receipt.state === asked.change.next.state) return { value: asked.value, written }
-  throw verdict ? verdict.error(view(written.receipt)) : error
+  const shown = view(written.receipt)
+  if (asked && shown.state === asked.change.next.state) return { value: asked.value, written }
+  if (verdict) throw verdict.error(shown)
+  if (isLate) throw tooLate(shown, timeoutMs)
+  // What is thrown before the work was asked is the store's, whatever it looks like.
+  throw hasBegun || error instanceof IbidError ? error : storeUnavailable('nothing was executed', error)
+}
+
+/** A key that is given back while the store still rolls back would wait for the locks of that. */
+function atMost(room: Room, ms: number, ended: Promise<unknown> | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const disarm = room.timers.after(ms, resolve)
+    const over = (): void => {
+      disarm()
+      resolve()
+    }
+    Promise.resolve(ended).then(over, over)
+  })
+}
+
+function tooLate(receipt: ReceiptView, timeoutMs: number): IbidError {
+  return new IbidError(`the work did not end within ${timeoutMs} ms; it was rolled back: nothing happened`, {
+    code: 'UPSTREAM_TIMEOUT',
+    retriable: true,
+    action: 'repeat the same call with the same key, with more time where it needs that',
+    receipt,
+  })
 }
 
 function noTransactions(store: string): IbidError {

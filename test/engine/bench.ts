@@ -41,6 +41,13 @@ export function bench(facts: Partial<Store<MemoryTx>> = {}): Bench {
   }
 }
 
+export type Transact = NonNullable<Store<MemoryTx>['transact']>
+
+/** The bench's store, whose transactions go as the test has it. */
+export function committing(on: Bench, how: (transact: Transact) => Transact): Store<MemoryTx> {
+  return { ...on.store, transact: how(on.store.transact as Transact) }
+}
+
 /** An effect that a test ends by hand; counts how often it was started. */
 export interface Manual<T> {
   readonly effect: (attempt: Attempt) => Promise<T>

@@ -1,21 +1,24 @@
 /** A commit that was asked for and not answered: the caller is never told that nothing happened when it did. */
 import { EventEmitter, once } from 'node:events'
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/store.js'
 import type { MemoryTx } from '../../src/stores/memory/index.js'
-import { bench, type Bench, failure, INTENT, seen, turn, WHERE, within } from './bench.js'
-
-type Transact = NonNullable<Store<MemoryTx>['transact']>
+import {
+  bench,
+  type Bench,
+  committing,
+  failure,
+  INTENT,
+  seen,
+  type Transact,
+  turn,
+  WHERE,
+  within,
+} from './bench.js'
 
 const LEASE = { lease: '5s' } as const
 const pay = (tx: MemoryTx): string => {
   tx.set('paid', true)
   return 'paid'
-}
-
-/** The bench's store, whose commits go as the test has it. */
-function committing(on: Bench, how: (transact: Transact) => Transact): Store<MemoryTx> {
-  return { ...on.store, transact: how(on.store.transact as Transact) }
 }
 
 function paid(on: Bench): Promise<unknown> {

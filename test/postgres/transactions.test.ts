@@ -5,7 +5,7 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
-import type { PostgresBegin } from '../../src/stores/postgres/index.js'
+import type { PostgresBegin, PostgresTransaction } from '../../src/stores/postgres/index.js'
 import { withPostgres } from './bench.js'
 
 const bench = withPostgres()
@@ -119,7 +119,65 @@ describe.each([
   })
 })
 
+describe.each([
+  ['of its own', { maxConnections: 2 }],
+  ["of the caller's", { begin }],
+  ['of Kysely', { begin: beginWithKysely }],
+])('[R10] work that hangs in a transaction %s', (name, options) => {
+  it('[R10] is rolled back when its time is up, and what it asks later is refused', async () => {
+    const store = bench.open(options)
+    const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `hung ${name}` }
+    // The connection is there already: only the work takes its time.
+    await ibid.transact({ ...order, scope: 'warm' }, () => 0)
+    let late: PostgresTransaction | undefined
+    const hung = ibid.transact(
+      order,
+      async (tx) => {
+        late = tx
+        await tx.query('insert into orders values ($1, $2)', [order.key, 1])
+        await new Promise(() => {})
+      },
+      { lease: 400, timeout: 600 },
+    )
+    await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', receipt: { state: 'released' } })
+    const insert = late?.query('insert into orders values ($1, $2)', [order.key, 2])
+    await expect(insert).rejects.toThrow(/transaction has ended/)
+    expect(() => late?.client).toThrow(/transaction has ended/)
+    // Neither a lock nor a connection was left behind.
+    const again = await ibid.transact(order, async (tx) => {
+      await tx.query('insert into orders values ($1, $2)', [order.key, 3])
+      return 3
+    })
+    expect(again.value).toBe(3)
+    expect(await bench.query('select total from orders where id = $1', [order.key])).toEqual([{ total: 3 }])
+    await ibid.close()
+  })
+})
+
 describe("the store's own transactions", () => {
+  it('[R10] close the connection of work that was left behind: a client that it kept writes nothing', async () => {
+    const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+    const insert = `insert into orders values ('kept', 1)`
+    await ibid.transact({ scope: 'order', key: 'warm' }, () => 0)
+    let late: Promise<unknown> | undefined
+    const hung = ibid.transact(
+      { scope: 'order', key: 'kept' },
+      async ({ client }, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        // A rollback would have been sent by now, and not be answered yet.
+        await new Promise((resolve) => setImmediate(resolve))
+        late = (client as Pool).query(insert)
+        late.catch(() => undefined)
+        await late
+      },
+      { lease: 400, timeout: 600 },
+    )
+    await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' })
+    await Promise.allSettled([late])
+    expect(await bench.query(`select * from orders where id = 'kept'`)).toEqual([])
+  })
+
   it('hand out the client of pg, and are READ COMMITTED whatever the default is', async () => {
     const options = '-c default_transaction_isolation=serializable'
     const own = new Pool({ connectionString: bench.server.url, options })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { createIbid } from '../../dist/index.js'
 import { change, draft, put } from '../../src/testing/store/drafts.js'
 import { countOf, newFile, open, tamper } from './bench.js'
 
@@ -161,6 +162,26 @@ describe('transact', () => {
     })
     await expect(work).rejects.toThrow(/cannot grow/)
     expect(countOf(tamper(file), 'mine')).toBe(0)
+  })
+
+  it('[R10] that hangs is rolled back when its time is up: others write, and close returns', async () => {
+    const file = newFile()
+    const store = open(file, { busyMs: 300 })
+    const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
+    let late: (() => unknown) | undefined
+    const hung = ibid.transact(
+      { scope: 's', key: 'hung' },
+      (tx) => {
+        tx.run(CREATE)
+        late = () => tx.run(CREATE)
+        return new Promise(() => {})
+      },
+      { lease: 1_000, timeout: 100 },
+    )
+    await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', receipt: { state: 'released' } })
+    expect(late).toThrow(/transaction has ended/)
+    expect((await ibid.once({ scope: 's', key: 'other' }, () => 'ran')).value).toBe('ran')
+    await ibid.close()
   })
 
   it('leaves a caller the savepoints', async () => {

@@ -4,7 +4,7 @@
  */
 import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection, notReplicated } from './errors.js'
+import { brokeConnection, notReplicated, wasLeftBehind } from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
 import type { PgClient, PgPool } from './shapes.js'
@@ -141,7 +141,9 @@ async function inTransaction<T>(
       },
     })
   } catch (error) {
-    await client.query({ text: 'rollback', query_timeout: answerMs })
+    // Work that was left behind may have the client in hand, and what it asks next must not come after a rollback,
+    // outside of any transaction. The connection is closed for this error, which rolls back as well.
+    if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs })
     throw error
   }
   await client.query({ text: 'commit', query_timeout: answerMs })

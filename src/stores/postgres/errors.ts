@@ -29,6 +29,11 @@ export function brokeConnection(error: unknown): boolean {
   return state === undefined || severity === 'FATAL' || severity === 'PANIC' || state.startsWith('57P')
 }
 
+/** The time of a caller's work was up, or its lease was lost: it was told, and may still be at it. */
+export function wasLeftBehind(error: unknown): boolean {
+  return error instanceof IbidError && (error.code === 'UPSTREAM_TIMEOUT' || error.code === 'LEASE_LOST')
+}
+
 /** The server is a replica, or became one. */
 export function isReplica(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code

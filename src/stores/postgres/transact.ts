@@ -3,6 +3,7 @@
  * `options.begin` in a transaction that the caller's own library begins and commits, as long as it can run one
  * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
  */
+import { transactionEnded } from '../../core/errors.js'
 import type { Swap, Swapped } from '../../store.js'
 import type { Desk } from './desk.js'
 import { digestOf } from './digest.js'
@@ -11,7 +12,10 @@ import { swapValues } from './columns.js'
 import type { Row } from './rows.js'
 import { readSwapped } from './swap.js'
 
-/** Where a caller's writes go. `client` is the library's own: a client of pg, a `sql` of postgres.js, or yours. */
+/**
+ * Where a caller's writes go, until the work has ended. `client` is the library's own: a client of pg, a `sql` of
+ * postgres.js, or yours. Work that keeps it has to stop by itself when the attempt's signal aborts.
+ */
 export interface PostgresTransaction<Client = unknown> {
   query(
     text: string,
@@ -40,16 +44,43 @@ export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
   const settled: string[] = []
   const { begin } = desk.terms
   const result = begin
-    ? await begin(async (executor) => await work(txOf(executor), swapOn(desk, sessionOf(executor), settled)))
-    : await desk.driver.begin(async (session) => await work(txOf(session), swapOn(desk, session, settled)))
+    ? await begin((executor) => during(desk, executor, sessionOf(executor), settled, work))
+    : await desk.driver.begin((session) => during(desk, session, session, settled, work))
   for (const digest of settled) desk.hints.settled(digest)
   return result
 }
 
-function txOf(executor: PostgresExecutor): PostgresTransaction {
+/** What comes after the end would be on a connection that is somebody else's by then: it is refused. */
+async function during<T>(
+  desk: Desk,
+  executor: PostgresExecutor,
+  session: Session,
+  settled: string[],
+  work: Work<T>,
+): Promise<T> {
+  let open = true
+  function mustBeOpen(): void {
+    if (!open) throw transactionEnded()
+  }
+  const swap = swapOn(desk, session, settled)
+  try {
+    return await work(txOf(executor, mustBeOpen), async (change) => {
+      mustBeOpen()
+      return await swap(change)
+    })
+  } finally {
+    open = false
+  }
+}
+
+function txOf(executor: PostgresExecutor, mustBeOpen: () => void): PostgresTransaction {
   return {
-    client: executor.client,
+    get client() {
+      mustBeOpen()
+      return executor.client
+    },
     async query(text, params = []) {
+      mustBeOpen()
       return {
         rows: rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[],
       }

@@ -5,7 +5,7 @@
  * `work`, such as `once`, waits for itself until then.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { IbidError } from '../../core/errors.js'
+import { IbidError, transactionEnded } from '../../core/errors.js'
 import type { Swap, Swapped } from '../../store.js'
 import { readClock, rollBack } from './connection.js'
 import { failureOf, toError } from './errors.js'
@@ -62,7 +62,7 @@ export async function runWork<T>(own: Own, settings: Settings, locate: Locate, w
   let broken: IbidError | undefined
 
   function during<R>(action: () => R): R {
-    if (!open) throw ended()
+    if (!open) throw transactionEnded()
     if (broken !== undefined) throw broken
     try {
       return action()
@@ -112,14 +112,6 @@ function transactionOf(db: Database, during: <R>(action: () => R) => R): SqliteT
     get: (sql, ...values) => during(() => prepare(sql).get(...values) as Record<string, Value> | undefined),
     all: (sql, ...values) => during(() => prepare(sql).all(...values) as Record<string, Value>[]),
   }
-}
-
-function ended(): IbidError {
-  return new IbidError('this transaction has ended; nothing was written', {
-    code: 'INVALID_INTENT',
-    retriable: false,
-    action: 'await everything that writes to the transaction before the work returns',
-  })
 }
 
 function notYours(sql: string): IbidError {
