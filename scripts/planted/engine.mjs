@@ -201,6 +201,13 @@ export const engine = [
       put: 'if (nowMs >= place.dueMs && place.paceMs < 5) void look(place)',
     },
   ]),
+  ...at('held-check.ts', [
+    {
+      name: 'a status check of a held receipt that hangs is waited for without an end',
+      find: 'askCheckWithin(room, found, timeoutMs, check)',
+      put: 'askCheckWithin(room, found, timeoutMs * 1_000, check)',
+    },
+  ]),
   ...at('abandon.ts', [
     {
       name: 'a later attempt is given back as if nothing had happened',

@@ -171,6 +171,26 @@ export async function askCheck<T>(check: Check<T>, attempt: Attempt): Promise<Ch
   }
 }
 
+/** A check under no lease: of a receipt that is held. One that hangs is ended when its time is up, and has told nothing. */
+export function askCheckWithin<T>(
+  room: Room,
+  held: Receipt,
+  timeoutMs: number,
+  check: Check<T>,
+): Promise<CheckResult<T>> {
+  const attempt = new RunningAttempt(held)
+  return new Promise((resolve) => {
+    const disarm = room.timers.after(timeoutMs, () => {
+      RunningAttempt.end(attempt, timedOut(held, timeoutMs, 'status check'))
+      resolve({ found: 'unclear' })
+    })
+    void askCheck(check, attempt).then((answer) => {
+      disarm()
+      resolve(answer)
+    })
+  })
+}
+
 async function renew(room: Room, receipt: Receipt): Promise<boolean> {
   const next = ownerDraft(receipt, 'renew', null)
   const change = { expect: { token: receipt.token, state: receipt.state }, next }
@@ -179,8 +199,8 @@ async function renew(room: Room, receipt: Receipt): Promise<boolean> {
   return swapped.done
 }
 
-function timedOut(receipt: Receipt, timeoutMs: number): IbidError {
-  return new IbidError(`the effect did not end within ${timeoutMs} ms; it may still happen`, {
+function timedOut(receipt: Receipt, timeoutMs: number, what = 'effect'): IbidError {
+  return new IbidError(`the ${what} did not end within ${timeoutMs} ms; it may still happen`, {
     code: 'UPSTREAM_TIMEOUT',
     retriable: false,
     action: 'do not use a new key: what happens to this one is decided by its recovery policy',

@@ -6,13 +6,13 @@ import { resolveDraft } from '../core/drafts.js'
 import { outcomeUnknown } from '../core/errors.js'
 import { encodeValue } from '../core/outcome.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
-import { askCheck, RunningAttempt } from './attempt.js'
+import { askCheckWithin } from './attempt.js'
 import { answered, type Call, notice, type Room } from './room.js'
 
 export async function checkHeld<T>(room: Room, call: Call<T>, found: Receipt): Promise<void> {
-  const { check } = call.terms
+  const { check, timeoutMs } = call.terms
   if (!check) throw turnedAway(room, found, 'it is held until a person or a checker resolves it')
-  const answer = await askCheck(check, new RunningAttempt(found))
+  const answer = await askCheckWithin(room, found, timeoutMs, check)
   if (answer.found === 'unclear') throw turnedAway(room, found, 'the status check could not tell')
   if (!answer.found && found.attempt >= found.maxAttempts) {
     const said = `the status check found nothing, but all ${found.maxAttempts} attempts are used up`

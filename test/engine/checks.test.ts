@@ -1,6 +1,6 @@
 /** Status checks: of a held receipt, and of a takeover, which may take longer than its lease. */
 import { describe, expect, test } from 'vitest'
-import { type CheckResult, OutcomeUnknown } from '../../src/index.js'
+import { type Attempt, type CheckResult, OutcomeUnknown } from '../../src/index.js'
 import { bench, type Bench, checking, failure, INTENT, leaveBehind, seen, turn } from './bench.js'
 
 const LEASE = { lease: '1s', maxAttempts: 3 } as const
@@ -43,6 +43,37 @@ describe('[R7] a held receipt, met by a caller with a check', () => {
     const on = await held()
     const { policy } = checking(() => unclear)
     expect((await failure(on.open().once(INTENT, () => 'no', policy))).code).toBe('OUTCOME_UNKNOWN')
+  })
+
+  test('[R7, R14] a check that hangs has the time of the call, and is then ended and unclear', async () => {
+    const on = await held()
+    const ibid = on.open()
+    let signal: AbortSignal | undefined
+    const check = (attempt: Attempt): Promise<CheckResult<never>> => {
+      signal = attempt.signal
+      return new Promise(() => {})
+    }
+    const late = seen(ibid.once(INTENT, () => 'no', { timeout: '5s', recovery: { check } }))
+    await on.time.pass(4_999)
+    expect(late.now.state).toBe('waiting')
+    expect(signal?.aborted).toBe(false)
+    await on.time.pass(1)
+    expect(late.now).toMatchObject({ state: 'failed', error: { code: 'OUTCOME_UNKNOWN' } })
+    expect(signal?.reason).toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      message: expect.stringMatching(/^the status check did not end within 5000 ms/) as string,
+    })
+    expect((await ibid.get(INTENT))?.state).toBe('unknown')
+    await ibid.close()
+    expect(on.time.armed).toBe(0)
+  })
+
+  test('[R7] a check that answers in time leaves no timer behind', async () => {
+    const on = await held()
+    const { policy } = checking(() => ({ found: true, value: 'seen' }))
+    await on.open().once(INTENT, () => 'no', policy)
+    await on.time.pass(1_000)
+    expect(on.time.armed).toBe(0)
   })
 
   test('[R12] a store that is away while the check is written down: a structured error, nothing ran', async () => {
