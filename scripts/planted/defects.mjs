@@ -9,6 +9,7 @@ import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
 import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
+import { redis } from './redis.mjs'
 import { run } from './run.mjs'
 import { saga } from './saga.mjs'
 import { server } from './server.mjs'
@@ -21,6 +22,7 @@ export const defects = [
   ...engine,
   ...sqlite,
   ...postgres,
+  ...redis,
   ...broker,
   ...mcp,
   ...http,

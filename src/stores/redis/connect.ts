@@ -13,6 +13,8 @@ export interface ConnectOptions {
   readonly timeoutMs: number
   /** Given to the client as it is: certificates, `servername`, … */
   readonly tls?: ConnectionOptions | undefined
+  /** Nobody wants the connection any more. */
+  readonly signal: AbortSignal
 }
 
 const LONGEST_PAUSE_MS = 1_000
@@ -85,7 +87,7 @@ interface NodeRedis {
 }
 
 async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOptions): Promise<Driver> {
-  const { timeoutMs, tls } = options
+  const { timeoutMs, tls, signal } = options
   const settings = {
     disableOfflineQueue: true,
     socket: {
@@ -94,9 +96,10 @@ async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOp
       ...(tls ? { tls: true, ...tls } : {}),
     },
   }
+  signal.throwIfAborted()
   const client = library.createClient({ url: url.href, ...settings }) as NodeRedisClient
   const single = nodeRedisDriver(client, true)
-  if (!(await isCluster(single))) return single
+  if (!(await whileWanted(signal, single, isCluster(single)))) return single
   await single.close()
   const { username, password } = url
   const credentials = password
@@ -109,12 +112,24 @@ async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOp
   return nodeRedisDriver(cluster as NodeRedisCluster, true)
 }
 
+/** Closes the driver where the question is not answered. */
 async function isCluster(driver: Driver): Promise<boolean> {
   try {
     return /cluster_enabled:1/.test(String(await driver.send('', 'INFO', ['cluster'])))
   } catch (error) {
     await driver.close()
     throw error
+  }
+}
+
+/** As long as it is wanted: `ioredis` gives up by itself when no server is there, `redis` never does. */
+async function whileWanted<T>(signal: AbortSignal, driver: Driver, work: Promise<T>): Promise<T> {
+  const onAbort = (): void => void driver.close()
+  signal.addEventListener('abort', onAbort)
+  try {
+    return await work
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 

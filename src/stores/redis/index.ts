@@ -154,10 +154,10 @@ function opener(
   connection: RedisConnection,
   timeoutMs: number,
   tls: ConnectionOptions | undefined,
-): () => Promise<Driver> {
+): (signal: AbortSignal) => Promise<Driver> {
   if (typeof connection === 'string') {
     const url = readUrl(connection)
-    return () => connect(url, { timeoutMs, tls })
+    return (signal) => connect(url, { timeoutMs, tls, signal })
   }
   const driver = driverOf(connection)
   return async () => driver

@@ -3,6 +3,7 @@
  * Its cluster sends again by itself what was on a connection that broke: a script may then run twice, which the
  * seam allows, because a second run of the same claim or swap finds the token of the first.
  */
+import { closed } from '../../core/errors.js'
 import type { Argument, Driver } from './driver.js'
 
 interface Common {
@@ -33,6 +34,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
   const subscribers = new Set<Common>()
   const slots = new Map<string, Promise<number>>()
   let losses = 0
+  let isClosed = false
 
   const onClose = (): void => void losses++
   const onNode = (node: unknown): void => void (node as IoredisClient).on('close', onClose)
@@ -63,6 +65,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
     },
     losses: () => losses,
     async subscribe(channel, listener) {
+      if (isClosed) throw closed()
       const subscriber = client.duplicate()
       subscriber.on('error', onError)
       subscriber.on('message', (_channel, message) => listener(String(message)))
@@ -74,6 +77,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       })
     },
     async close() {
+      isClosed = true
       for (const subscriber of subscribers) subscriber.disconnect()
       client.off('close', onClose)
       cluster?.off('+node', onNode)

@@ -1,4 +1,5 @@
 /** `redis`, also called node-redis, as a driver. Only what is used of it is typed here, so that it stays optional. */
+import { closed } from '../../core/errors.js'
 import type { Argument, Driver } from './driver.js'
 
 interface Common {
@@ -38,16 +39,27 @@ const onError = (): void => {}
 /** `owned`: the store made the client, and ends it. */
 export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owned = false): Driver {
   const cluster = 'nodeClient' in client ? client : undefined
-  const subscribers = new Set<Common>()
+  /** The clients that it made, and how each is ended. */
+  const ends = new Map<Common, () => void>()
   let losses = 0
+  let isClosed = false
 
   const onLoss = (): void => void losses++
   const lossEvents = cluster ? ['node-disconnect', 'node-reconnecting'] : ['reconnecting', 'end']
   for (const event of lossEvents) client.on(event, onLoss)
-  if (owned) client.on('error', onError)
+  if (owned) own(client)
 
-  /** A client that nobody has connected yet is connected here, once for all stores that share it. */
+  function own(one: Common): void {
+    one.on('error', onError)
+    ends.set(one, cluster ? () => one.destroy() : enderOf(one))
+  }
+
+  /**
+   * A client that nobody has connected yet is connected here, once for all stores that share it. What is sent after
+   * `close` must not connect it again: nobody would end it.
+   */
   function opened(): Promise<unknown> | undefined {
+    if (isClosed) throw closed()
     const opening = openings.get(client)
     if (opening || client.isOpen) return opening
     const started = client.connect().finally(() => openings.delete(client))
@@ -76,21 +88,42 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
     },
     losses: () => losses,
     async subscribe(channel, listener) {
+      if (isClosed) throw closed()
       const subscriber = client.duplicate()
-      subscriber.on('error', onError)
-      subscribers.add(subscriber)
+      own(subscriber)
       try {
         await subscriber.connect()
         await subscriber.subscribe(channel, listener)
       } catch (error) {
-        subscribers.delete(subscriber)
+        ends.delete(subscriber)
         if (subscriber.isOpen) subscriber.destroy()
         throw error
       }
     },
     async close() {
+      isClosed = true
       for (const event of lossEvents) client.off(event, onLoss)
-      for (const one of owned ? [...subscribers, client] : subscribers) if (one.isOpen) one.destroy()
+      for (const [one, end] of ends) if (one.isOpen) end()
     },
+  }
+}
+
+/**
+ * A client that is destroyed while its socket is on the way forgets the socket (seen with 6.3), which then keeps the
+ * program from ending: so it is let arrive, or fail, first.
+ */
+function enderOf(client: Common): () => void {
+  let isOnItsWay = true
+  let isEnding = false
+  const onArrival = (): void => {
+    isOnItsWay = false
+    if (isEnding && client.isOpen) client.destroy()
+  }
+  client.on('connect', onArrival)
+  client.on('error', onArrival)
+  client.on('reconnecting', () => void (isOnItsWay = true))
+  return () => {
+    isEnding = true
+    if (!isOnItsWay) client.destroy()
   }
 }

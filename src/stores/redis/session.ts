@@ -37,16 +37,24 @@ export interface Ready {
 /** In a cluster: enough for some twenty masters to have their share, few enough for batches to stay batches. */
 const CLUSTER_SHARDS = 64
 
-export function createSession(open: () => Promise<Driver>, options: SessionOptions): Session {
+/** `open` gives up when its signal says so: a store that is closed while it connects keeps no program from ending. */
+export function createSession(
+  open: (signal: AbortSignal) => Promise<Driver>,
+  options: SessionOptions,
+): Session {
   const { timeoutMs, wait } = options
   let driver: Driver | undefined
   let isReady: Ready | undefined
   let preparing: Promise<Ready> | undefined
   let isClosed = false
+  const closing = new AbortController()
 
   async function prepare(): Promise<Ready> {
-    driver ??= await open()
-    if (isClosed) await driver.close()
+    driver ??= await open(closing.signal)
+    if (isClosed) {
+      await driver.close()
+      throw closed()
+    }
     const { layout, isStored } = await findLayout(driver, options)
     if (isClosed) throw closed()
     const found = { driver, layout }
@@ -136,6 +144,7 @@ export function createSession(open: () => Promise<Driver>, options: SessionOptio
     async close() {
       isClosed = true
       isReady = undefined
+      closing.abort(closed())
       await driver?.close()
     },
   }
