@@ -173,7 +173,7 @@ function heldDestroy(this: ServerResponse, error?: Error): ServerResponse {
   if (state.phase !== 'over')
     void state.run.fail(error ?? new TypeError('the handler destroyed its response'))
   state.phase = 'over'
-  process.nextTick(tellClose, this as Held, state)
+  process.nextTick(tellClose, this, state)
   return state.destroy.call(this, error)
 }
 
