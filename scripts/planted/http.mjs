@@ -60,7 +60,7 @@ export const http = [
   ...at('server-response.ts', 'close', [
     {
       name: 'a response that is destroyed after its client has gone is open for ever',
-      find: '  process.nextTick(tellClose, this as Held, state)\n',
+      find: '  process.nextTick(tellClose, this, state)\n',
       put: '',
     },
     {

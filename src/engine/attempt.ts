@@ -171,7 +171,7 @@ export async function askCheck<T>(check: Check<T>, attempt: Attempt): Promise<Ch
   }
 }
 
-/** A check under no lease: of a receipt that is held. One that hangs is ended when its time is up, and has told nothing. */
+/** A check under no lease, of a held receipt. One that hangs is ended when its time is up, and has told nothing. */
 export function askCheckWithin<T>(
   room: Room,
   held: Receipt,

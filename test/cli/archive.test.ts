@@ -9,7 +9,7 @@ import { ndjson } from '../../src/cli/archive/ndjson.js'
 import { type Archived, archive, countOf, lines, rowsIn, store } from './archived.js'
 import { HOUR_MS, ibid } from './command.js'
 
-test('[R52] a file that fails while nobody writes to it is told to the next who does, and ends no program', async () => {
+test('[R52] a file that fails between two rows is told to the next who writes, and ends no program', async () => {
   const { folder } = await store()
   const file = await ndjson.create(join(folder, 'not there', 'x.ndjson.gz'))
   await setTimeout(50)

@@ -43,7 +43,7 @@ test('[R10, R12] a commit whose answer was lost with the store: not known, and n
   expect(await ibid.transact(INTENT, pay)).toMatchObject({ value: 'paid', replayed: true })
 })
 
-test('[R10, R61] the store is back before the lease ends: the commit is found, and the caller has the value', async () => {
+test('[R10, R61] the store is back before the lease ends: the commit is found, and its value given', async () => {
   const on = bench()
   on.tap.failAfter('transact')
   on.tap.failBefore('swap', 2)
@@ -56,7 +56,7 @@ test('[R10, R61] the store is back before the lease ends: the commit is found, a
   })
 })
 
-test('[R10, R61] a commit that can be seen only later: the caller has the value, and is not told of a lost lease', async () => {
+test('[R10, R61] a commit that can be seen only later: the caller has the value, no lost lease', async () => {
   const on = bench()
   const standby = new EventEmitter()
   const store = committing(on, (transact) => async (work) => {
@@ -91,7 +91,7 @@ test('[R8, R10] a renewal that meets the commit before its answer came: done, no
   expect(late.now).toMatchObject({ state: 'done', value: { value: 'paid', replayed: false } })
 })
 
-test('[R9, R10] a commit that the store refused was rolled back, also when giving the key back is answered late', async () => {
+test('[R9, R10] a commit that was refused was rolled back, also when the key is given back late', async () => {
   const on = bench()
   const refused = new RangeError('deferred constraint')
   const store = committing(

@@ -75,7 +75,7 @@ test('[R10] a transaction that begins after its time runs nothing', async () => 
   expect(runs).toBe(0)
 })
 
-test('[R10] the time is up while the receipt is written: nothing is committed behind the back of its caller', async () => {
+test('[R10] the time is up while the receipt is written: nothing is committed behind a back', async () => {
   const on = bench()
   const swap = new EventEmitter()
   const store = committing(
@@ -99,7 +99,7 @@ test('[R10] the time is up while the receipt is written: nothing is committed be
   expect((await ibid.get(WHERE))?.state).toBe('released')
 })
 
-test('[R10] the key is given back after the rollback, and a rollback that hangs is waited for as long as a lease', async () => {
+test('[R10] the key is given back after the rollback, which is waited for as long as a lease', async () => {
   const on = bench()
   const rollback = new EventEmitter()
   const store = committing(on, (transact) => async (work) => {

@@ -238,7 +238,7 @@ describe('over HTTP', () => {
     expect(await states()).toEqual(['unknown'])
   })
 
-  test('[R61] a key that another principal brings is refused, and shows nothing of what the first one got', async () => {
+  test('[R61] a key that another principal brings is refused, and shows nothing of the first result', async () => {
     const gateway = await before((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(done(1))
     })
