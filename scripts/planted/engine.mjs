@@ -201,6 +201,13 @@ export const engine = [
       put: 'if (nowMs >= place.dueMs && place.paceMs < 5) void look(place)',
     },
   ]),
+  ...at('resolve.ts', [
+    {
+      name: 'a resolution that was carried out twice is told as one that changed nothing',
+      find: 'if (receipt && isAsLeftBy(change, receipt)) return receipt',
+      put: 'if (receipt && receipt.token !== change.expect.token) return receipt; void isAsLeftBy',
+    },
+  ]),
   ...at('held-check.ts', [
     {
       name: 'a status check of a held receipt that hangs is waited for without an end',

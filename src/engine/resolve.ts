@@ -4,8 +4,10 @@ import { IbidError, invalidIntent, Rejected } from '../core/errors.js'
 import { encodeError, encodeValue } from '../core/outcome.js'
 import { type Address, type Receipt, type ReceiptView, asWritten, view } from '../core/receipt.js'
 import { conditionOf } from '../core/transitions.js'
+import type { Swap } from '../store.js'
 import { sweepOne } from './housekeeping.js'
 import { answered, type Room } from './room.js'
+import { announce, isAsLeftBy } from './settle.js'
 
 export type Resolution =
   | { readonly as: 'succeeded'; readonly value?: unknown }
@@ -33,13 +35,20 @@ export async function resolve(
   const outcome = outcomeOf(resolution, room.store.maxOutcome)
   const found = await findHeld(room, address)
   const next = resolveDraft(found, resolution.as, outcome, by, why)
-  const expect = { token: found.token, state: found.state }
-  const swapped = await answered(room, UNSAID, room.commit.swap({ expect, next }))
-  if (!swapped.done) throw notHeld(address, 'it changed in this moment', view(found))
-  const receipt: Receipt = asWritten(next, swapped.now, swapped.epoch)
-  room.telemetry.decided('resolved', receipt.scope)
-  room.auditor.changed(receipt, next.audit)
+  const change: Swap = { expect: { token: found.token, state: found.state }, next }
+  const swapped = await answered(room, UNSAID, room.commit.swap(change))
+  const receipt = swapped.done
+    ? asWritten(next, swapped.now, swapped.epoch)
+    : await madeAlready(room, change, found)
+  announce(room, receipt, change)
   return view(receipt)
+}
+
+/** A client that sends again what broke on its way may have made the change with the first, and hear no to the second. */
+async function madeAlready(room: Room, change: Swap, found: Receipt): Promise<Receipt> {
+  const { receipt } = await answered(room, UNSAID, room.commit.get(found))
+  if (receipt && isAsLeftBy(change, receipt)) return receipt
+  throw notHeld(found, 'it changed in this moment', view(receipt ?? found))
 }
 
 async function findHeld(room: Room, address: Address): Promise<Receipt> {

@@ -81,7 +81,7 @@ async function lookInto(
   return undefined
 }
 
-function isAsLeftBy({ expect, next }: Swap, { token, state, outcome }: Receipt): boolean {
+export function isAsLeftBy({ expect, next }: Swap, { token, state, outcome }: Receipt): boolean {
   return token === expect.token && state === next.state && outcome === next.outcome
 }
 

@@ -80,6 +80,37 @@ test('[R14] two people at once: one of them decides, the other is told', async (
   expect((lost.reason as { code: string }).code).toBe('NOT_HELD')
 })
 
+test('[R14, R61] a change that the client sent twice was made: the person is not told that nothing was changed', async () => {
+  const on = await held()
+  const twice: typeof on.store.swap = async (changes) => {
+    await on.store.swap(changes)
+    return await on.store.swap(changes)
+  }
+  const events: string[] = []
+  const ibid = on.open({
+    store: { ...on.store, swap: twice },
+    audit: (told) => void events.push(...told.map(({ event }) => event)),
+  })
+  const resolved = await ibid.resolve(WHERE, { as: 'succeeded', value: 1 }, ADA)
+  expect(resolved).toMatchObject({ state: 'succeeded' })
+  expect(events).toEqual(['resolved'])
+  expect(await ibid.once(INTENT, () => 'no')).toMatchObject({ value: 1, replayed: true })
+})
+
+test.each([
+  ['another value', { as: 'succeeded', value: 2 } as const],
+  ['another end', { as: 'released' } as const],
+])('[R8, R14] a change that met %s of somebody else is refused', async (_name, theirs) => {
+  const on = await held()
+  const overtaken: typeof on.store.swap = async (changes) => {
+    await on.open().resolve(WHERE, theirs, { by: 'bob', why: 'guess' })
+    return await on.store.swap(changes)
+  }
+  const ibid = on.open({ store: { ...on.store, swap: overtaken } })
+  const error = await failure(ibid.resolve(WHERE, { as: 'succeeded', value: 1 }, ADA))
+  expect(error).toMatchObject({ code: 'NOT_HELD', receipt: { state: theirs.as } })
+})
+
 test.each(['get', 'swap'] as const)('[R12] a store that fails in %s: a structured error', async (verb) => {
   const on = await held()
   const ibid = on.open()
