@@ -218,8 +218,19 @@ export const engine = [
   ...at('abandon.ts', [
     {
       name: 'a later attempt is given back as if nothing had happened',
-      find: ' || receipt.attempt > 1) return',
-      put: ') return',
+      find: ' || receipt.attempt > 1) return true',
+      put: ') return true',
+    },
+    {
+      name: 'a claim that cannot be seen yet is not looked for again',
+      find: 'if (!receipt) return false',
+      put: 'if (!receipt) return true',
+    },
+    {
+      name: 'close leaves the timer of a claim that is looked for',
+      file: 'src/engine/engine.ts',
+      find: '    room.errands.stop()\n',
+      put: '',
     },
   ]),
   ...at('engine.ts', [

@@ -17,7 +17,7 @@ import { resolve, type Resolution, type Resolver } from './resolve.js'
 import type { Call, Room } from './room.js'
 import { type CacheLimits, createSettledCache, type Settled } from './settled-cache.js'
 import { createTelemetry } from './telemetry.js'
-import { realTimers, type Timers } from './timers.js'
+import { createErrands, realTimers, type Timers } from './timers.js'
 import { newToken } from './token.js'
 import { transact, type Work } from './transact.js'
 import { createWaitingRoom } from './waiting-room.js'
@@ -118,6 +118,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     stopHousekeeping?.()
     room.waiting.close()
     if (calls > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+    room.errands.stop()
     await room.auditor.flush()
     await store.close()
   }
@@ -169,6 +170,7 @@ function furnish<Tx>(
     commit,
     telemetry,
     timers,
+    errands: createErrands(timers),
     cache: createSettledCache(options.cache, timers),
     executions: createExecutions(timers),
     waiting: createWaitingRoom(store, commit, timers),

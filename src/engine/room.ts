@@ -10,7 +10,7 @@ import type { GroupCommit } from './group-commit.js'
 import type { LeaseKeeper } from './lease-keeper.js'
 import type { Seen, SettledCache } from './settled-cache.js'
 import type { Telemetry } from './telemetry.js'
-import type { Timers } from './timers.js'
+import type { Errands, Timers } from './timers.js'
 import type { WaitingRoom } from './waiting-room.js'
 
 export interface Room<Tx = unknown> {
@@ -23,6 +23,7 @@ export interface Room<Tx = unknown> {
   readonly auditor: Auditor
   readonly telemetry: Telemetry
   readonly timers: Timers
+  readonly errands: Errands
   readonly newToken: () => string
   /** Calls that may write: the store stays open until the last of them has ended. */
   readonly calls: { enter(): void; leave(): void; isOnlyOne(): boolean }

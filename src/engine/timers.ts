@@ -28,3 +28,34 @@ export function pause(timers: Timers, ms: number): Promise<void> {
     timers.after(ms, resolve)
   })
 }
+
+/** What is done later in the background, as long as the engine is open. */
+export interface Errands {
+  after(ms: number, fn: () => void): void
+  /** None is left, and none is taken any more. */
+  stop(): void
+}
+
+export function createErrands(timers: Timers): Errands {
+  const waiting = new Set<() => void>()
+  let stopped = false
+  return {
+    after(ms, fn) {
+      if (stopped) return
+      const disarm = timers.after(
+        ms,
+        () => {
+          waiting.delete(disarm)
+          fn()
+        },
+        'background',
+      )
+      waiting.add(disarm)
+    },
+    stop() {
+      stopped = true
+      for (const disarm of waiting) disarm()
+      waiting.clear()
+    },
+  }
+}

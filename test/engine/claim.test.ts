@@ -1,8 +1,10 @@
 /** Claims over a store that loses answers or does not answer: nothing runs without one, and nothing is left held. */
 import { expect, test } from 'vitest'
 import { ownerDraft } from '../../src/core/drafts.js'
-import type { Receipt } from '../../src/core/receipt.js'
-import { bench, INTENT, leaveBehind, seen, turn, WHERE } from './bench.js'
+import type { Draft, Receipt } from '../../src/core/receipt.js'
+import type { Ibid } from '../../src/index.js'
+import type { MemoryTx } from '../../src/stores/memory/index.js'
+import { bench, type Bench, INTENT, leaveBehind, seen, turn, WHERE } from './bench.js'
 
 test('[R2, R61] a claim whose answer was lost runs once, and is not held', async () => {
   const on = bench()
@@ -71,6 +73,62 @@ test('[R12] giving back stops with the lease: what it could not say by then, the
   await on.time.pass(130)
   on.tap.outage()
   await on.time.pass(20_000)
+  expect(on.time.armed).toBe(0)
+})
+
+/** A claim whose three tries are not answered, and that is written when the test says so. */
+async function unseen(on: Bench, ibid: Ibid<MemoryTx>): Promise<{ appear(): Promise<void> }> {
+  await ibid.once({ ...INTENT, key: 'warm' }, () => 0)
+  on.tap.failBefore('claim', 3)
+  void ibid.once(INTENT, () => 'no', { lease: '12s' }).catch(() => undefined)
+  await on.time.pass(130)
+  const wanted = on.tap.calls.findLast(({ verb }) => verb === 'claim')?.argument as Draft[]
+  return { appear: async () => void (await on.inner.claim(wanted)) }
+}
+
+test('[R12, R14] a claim that can be seen only later is given back all the same, before its lease ends', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const claim = await unseen(on, ibid)
+  await on.time.pass(4_000)
+  await claim.appear()
+  expect((await ibid.get(INTENT))?.state).toBe('pending')
+  await on.time.pass(8_000)
+  expect((await ibid.get(INTENT))?.state).toBe('released')
+  expect((await ibid.once(INTENT, () => 'now')).value).toBe('now')
+})
+
+test('[R12] a claim that never appears is looked for until its lease would be over, and not after', async () => {
+  const on = bench()
+  await unseen(on, on.open())
+  const before = on.tap.count('get')
+  await on.time.pass(12_100)
+  expect(on.tap.count('get') - before).toBeLessThan(12)
+  expect(on.time.armed).toBe(0)
+})
+
+test('[R8] looking for a claim ends where somebody else has the key', async () => {
+  const on = bench()
+  await unseen(on, on.open())
+  await on.open().once(INTENT, () => 'theirs')
+  await on.time.pass(500)
+  expect(on.time.armed).toBe(0)
+  expect((await on.open().get(INTENT))?.value).toBe('theirs')
+})
+
+test('[R12] close does not wait for a claim that is being looked for, and leaves no timer', async () => {
+  const on = bench()
+  const ibid = on.open()
+  await unseen(on, ibid)
+  await on.time.pass(500)
+  expect(on.time.armed).toBe(1)
+  const door = on.tap.hold('get')
+  await on.time.pass(1_000)
+  expect(door.waiting).toBe(1)
+  await ibid.close()
+  expect(on.time.armed).toBe(0)
+  door.let()
+  await on.time.pass(100)
   expect(on.time.armed).toBe(0)
 })
 
