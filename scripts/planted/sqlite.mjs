@@ -97,6 +97,11 @@ export const sqlite = [
       find: 'const FORGETTABLE = [STATE.released, STATE.succeeded, STATE.failed]',
       put: 'const FORGETTABLE = [STATE.released, STATE.succeeded, STATE.failed, STATE.pending]',
     },
+    {
+      name: 'SQLite: a claim in the transaction of a purge does not know the epochs that it forgot',
+      find: '  catalogue.floorEpoch = raised[0] as number\n',
+      put: '  void raised\n',
+    },
   ]),
   ...at('schema.ts', [
     {

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createIbid } from '../../dist/index.js'
-import { change, draft, put } from '../../src/testing/store/drafts.js'
+import type { Receipt } from '../../src/core/receipt.js'
+import type { Store } from '../../src/store.js'
+import { createClock } from '../../src/testing/clock.js'
+import { change, draft, HOUR_MS, put } from '../../src/testing/store/drafts.js'
 import { countOf, newFile, open, tamper } from './bench.js'
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS mine (a TEXT)'
@@ -58,6 +61,34 @@ describe('a lock of another writer', () => {
     db.exec('ROLLBACK')
     await Promise.all(calls)
     expect(commitsIn(file) - before).toBe(1)
+  })
+})
+
+describe('a claim in the transaction that forgot its address', () => {
+  const ways = {
+    purge: (store: Store) => store.purge(10, HOUR_MS),
+    forget: (store: Store, receipt: Receipt) => store.forget([receipt]),
+  }
+
+  it.each(Object.entries(ways))('[R8] has an epoch above the one before: %s', async (_name, forget) => {
+    const file = newFile()
+    const clock = createClock()
+    const store = open(file, { thread: 'worker', clockOffset: clock.offset })
+    clock.advance(HOUR_MS)
+    const first = await put(store)
+    // The clock was ahead, and is set right: by its time alone, the next epoch would be below the first.
+    clock.advance(-HOUR_MS)
+    await store.swap([change(first, 'released', { forMs: 0 })])
+    clock.advance(1)
+    const db = tamper(file)
+    db.exec('BEGIN IMMEDIATE')
+    const forgetting = forget(store, first)
+    const claiming = store.claim([draft({ key: first.key })])
+    await sleep(50)
+    db.exec('ROLLBACK')
+    const [, [again]] = await Promise.all([forgetting, claiming])
+    expect(again).toMatchObject({ won: true })
+    expect(again?.won && again.epoch).toBeGreaterThan(first.epoch)
   })
 })
 

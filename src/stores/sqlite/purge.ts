@@ -15,18 +15,17 @@ const LISTED = 'IN (SELECT value FROM json_each(?))'
 
 /** Inside a transaction. */
 export function purge(connection: Connection, limit: number, auditMs: number, now: number): Purged {
-  const { db, catalogue } = connection
+  const { db } = connection
   const dropped = dropEvents(db, limit, now - auditMs)
   const unlogged = dropPast(db, dropped)
   const ended = findEnded(db, limit, now)
-  if (ended.length > 0) forget(db, ended, catalogue.lastId, now)
+  if (ended.length > 0) forget(connection, ended, now)
   reviewGenerations(connection, [...ended, ...unlogged])
   return { receipts: ended.length, events: dropped.length }
 }
 
 /** Inside a transaction. */
 export function forgetOnly(connection: Connection, claims: readonly ReceiptClaim[], now: number): Purged {
-  const { db, catalogue } = connection
   const ended = new Set<number>()
   for (const claim of claims) {
     const found = findReceipt(connection, claim)
@@ -35,7 +34,7 @@ export function forgetOnly(connection: Connection, claims: readonly ReceiptClaim
     const isOver = until !== null && until <= now && FORGETTABLE.some((code) => code === STATE[state])
     if (isOver && epoch === claim.epoch) ended.add(found[0] as number)
   }
-  if (ended.size > 0) forget(db, [...ended], catalogue.lastId, now)
+  if (ended.size > 0) forget(connection, [...ended], now)
   reviewGenerations(connection, [...ended])
   return { receipts: ended.size, events: 0 }
 }
@@ -49,7 +48,7 @@ function findEnded(db: Database, limit: number, now: number): readonly number[] 
   return ids
 }
 
-function forget(db: Database, ids: readonly number[], lastId: number, now: number): void {
+function forget({ db, catalogue }: Connection, ids: readonly number[], now: number): void {
   const list = JSON.stringify(ids)
   const chosen = `FROM ibid_receipt WHERE id ${LISTED}`
   run(db, `INSERT INTO ibid_past SELECT id, tenant, scope, key, fingerprint ${chosen}`, list)
@@ -60,12 +59,11 @@ function forget(db: Database, ids: readonly number[], lastId: number, now: numbe
     now,
     list,
   )
-  run(
-    db,
-    `UPDATE ibid_meta SET floor_id = max(floor_id, ?), floor_epoch = max(floor_epoch, (SELECT max(epoch) ${chosen}))`,
-    lastId,
-    list,
-  )
+  const raise = `UPDATE ibid_meta SET floor_id = max(floor_id, ?),
+    floor_epoch = max(floor_epoch, (SELECT max(epoch) ${chosen})) RETURNING floor_epoch`
+  const raised = row(rows(db.prepare(raise)), catalogue.lastId, list) as readonly number[]
+  // A claim in this same transaction may be of what was just forgotten.
+  catalogue.floorEpoch = raised[0] as number
   run(db, `DELETE ${chosen}`, list)
 }
 
