@@ -150,7 +150,7 @@ test('a try is given up when its time is over, however often memory is collected
   const { url, tries } = await serve((response, tried) => {
     if (tried > 1) end(response, 201, 'done', 'text/plain')
   })
-  const keyed = createFetch({ ...quick, timeout: 200 })
+  const keyed = createFetch({ ...quick, timeout: 1_500 })
   const response = await keyed(url, { method: 'POST', key: 'k', signal: new AbortController().signal })
   expect([await response.text(), tries.length]).toEqual(['done', 2])
 })

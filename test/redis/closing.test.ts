@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nodeRedisDriver } from '../../src/stores/redis/node-redis.js'
 import { withRedis } from './bench.js'
 
 const bench = withRedis()
@@ -56,4 +58,18 @@ describe.each(Object.keys(LIBRARIES))('over %s', (library) => {
   it('[R12] closed while no server is there, the program ends', async () => {
     expect(await said(library, 'redis://127.0.0.1:1', 100)).toMatch(/^(CLOSED|STORE_UNAVAILABLE)$/)
   })
+})
+
+it('[R12] what is sent over redis after close does not connect again', async () => {
+  for (const owned of [true, false]) {
+    const client = createClient({ url: bench.server.url })
+    const driver = nodeRedisDriver(client, owned)
+    expect(await driver.send('', 'PING', [])).toBe('PONG')
+    await driver.close()
+    if (!owned) client.destroy()
+    await expect(driver.send('', 'PING', [])).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(driver.sendToAll('PING', [])).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(driver.subscribe('c', () => {})).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(client.isOpen).toBe(false)
+  }
 })
