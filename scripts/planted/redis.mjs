@@ -1,13 +1,10 @@
 /** Defects in the Redis store. */
-const at = (file, defects) =>
-  defects.map((defect) => ({
-    file: `src/stores/redis/${file}`,
-    tests: ['test/redis/closing.test.ts'],
-    ...defect,
-  }))
+import { inFolder } from './in-folder.mjs'
+
+const at = inFolder('src/stores/redis', 'test/redis')
 
 export const redis = [
-  ...at('node-redis.ts', [
+  ...at('node-redis.ts', 'closing', [
     {
       name: 'Redis: what is sent after close connects again',
       find: '    if (isClosed) throw closed()\n    const opening',
@@ -19,7 +16,7 @@ export const redis = [
       put: '    client.destroy()\n',
     },
   ]),
-  ...at('connect.ts', [
+  ...at('connect.ts', 'closing', [
     {
       name: 'Redis: a store that is closed goes on looking for its server',
       find: "  signal.addEventListener('abort', onAbort)\n",
