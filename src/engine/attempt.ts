@@ -13,7 +13,7 @@ import { answered, type Room } from './room.js'
 import { announce } from './settle.js'
 
 /** What an effect is given. The signal is made only when somebody asks for it: most effects never do. */
-export class RunningAttempt implements Attempt {
+class RunningAttempt implements Attempt {
   readonly tenant: string
   readonly scope: string
   readonly key: string

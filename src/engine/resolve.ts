@@ -44,7 +44,7 @@ export async function resolve(
   return view(receipt)
 }
 
-/** A client that sends again what broke on its way may have made the change with the first, and hear no to the second. */
+/** A client that sends again what broke on its way may have made the change at first, and hear no to the second. */
 async function madeAlready(room: Room, change: Swap, found: Receipt): Promise<Receipt> {
   const { receipt } = await answered(room, UNSAID, room.commit.get(found))
   if (receipt && isAsLeftBy(change, receipt)) return receipt

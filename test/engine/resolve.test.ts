@@ -80,7 +80,7 @@ test('[R14] two people at once: one of them decides, the other is told', async (
   expect((lost.reason as { code: string }).code).toBe('NOT_HELD')
 })
 
-test('[R14, R61] a change that the client sent twice was made: the person is not told that nothing was changed', async () => {
+test('[R14, R61] a change that the client sent twice was made: nobody is told that nothing was changed', async () => {
   const on = await held()
   const twice: typeof on.store.swap = async (changes) => {
     await on.store.swap(changes)

@@ -107,7 +107,7 @@ describe.each(WAYS)('over %s, a call whose end says nothing, and a check', (way)
   })
 
   test('[R34] [R61] whose server was killed in the middle: the next server is asked', async () => {
-    const options = at.contracts(ASKED)
+    const options = [...at.contracts(ASKED), '--principal', 'ada']
     expect(codeOf(await pay(await at.connect('1', way, options), 'die'))).toBe('OUTCOME_UNKNOWN')
     tally({ kills: 1 })
     expect(await states()).toEqual(['unknown'])

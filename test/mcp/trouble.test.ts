@@ -11,6 +11,8 @@ import { type Answer, type AnyClient, type Bench, bench, codeOf, marksOf, type W
 const CLIENT = fileURLToPath(new URL('../fixtures/mcp-client.mjs', import.meta.url))
 const WAYS: readonly Way[] = ['stdio', 'http']
 const ADA = { to: 'ada', amount: 10 }
+/** Without a name, whoever comes over HTTP is somebody else than who sits at the machine. */
+const SAME = ['--principal', 'ada']
 const hanging = { name: 'pay', arguments: { ...ADA, how: 'hang' } }
 
 let at: Bench
@@ -53,12 +55,12 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('[R34] a server that is killed in the middle of a call: outcome unknown, held, not repeated', async () => {
-    const client = await at.connect('1', way)
+    const client = await at.connect('1', way, SAME)
     const answer = await pay(client, { how: 'die' }, 'k1')
     tally({ kills: 1 })
     expect(codeOf(answer)).toBe('OUTCOME_UNKNOWN')
     expect(await held()).toBe(1)
-    const next = await at.connect('1', way === 'http' ? 'stdio' : way)
+    const next = await at.connect('1', way === 'http' ? 'stdio' : way, SAME)
     expect(codeOf(await pay(next, { how: 'die' }, 'k1'))).toBe('OUTCOME_UNKNOWN')
     expect(at.effects.count('pay ada')).toBe(1)
   })
