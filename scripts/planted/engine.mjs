@@ -24,6 +24,11 @@ export const engine = [
       put: '',
     },
     {
+      name: 'a claim that was lost and held is taken up again under the same token',
+      find: '      if (isOurs) claiming.first = { ...claiming.first, token: room.newToken() }\n',
+      put: '',
+    },
+    {
       name: 'payload check skipped when a duplicate joins in the same process',
       find: '  if (running.fingerprint !== call.fingerprint) throw conflict(room, call, running)\n',
       put: '',

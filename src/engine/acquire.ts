@@ -35,7 +35,7 @@ const FIRST_PAUSE_MS = 25
 /** One call on its way to the receipt. */
 interface Claiming {
   /** What it writes if it is the first; its token is the one of whatever it wins. */
-  readonly first: Draft
+  first: Draft
   readonly deadlineMs: number
   /** The token was brought by the caller: it may have been used before, by an earlier call. */
   readonly brought: boolean
@@ -61,8 +61,8 @@ export async function acquire<T>(room: Room, call: Call<T>, token?: string): Pro
     } else {
       const claimed = await claim(room, claiming, sinceMs)
       if (claimed.won) {
-        const receipt = asWritten(first, claimed.now, claimed.epoch)
-        changed(room, receipt, first)
+        const receipt = asWritten(claiming.first, claimed.now, claimed.epoch)
+        changed(room, receipt, claiming.first)
         return { kind: 'owned', receipt, sinceMs, isFirst: true }
       }
       const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
@@ -112,6 +112,8 @@ async function judge<T>(
       return undefined
     case 'move':
       if (isOurs && claiming.brought) throw tokenSpent()
+      // A token has one life: whoever still has the earlier one in hand must not find it again in the next.
+      if (isOurs) claiming.first = { ...claiming.first, token: room.newToken() }
       return move(room, decision, claiming, found)
   }
 }

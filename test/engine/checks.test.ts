@@ -101,8 +101,10 @@ test('[R8] a lease that was lost while the check was asked: the effect does not 
   const policy = { ...LEASE, recovery: found }
   const third = await on.open({ timers: on.time.worker().timers }).once(INTENT, () => 'third', policy)
   expect(third.value).toBe('third')
+  const after = await other.get(INTENT)
   answers[0]?.({ found: false })
   await on.time.pass(100)
+  expect(await other.get(INTENT)).toEqual(after)
   expect(second.now).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
   expect(runs).toBe(0)
 })
@@ -139,4 +141,43 @@ test('[R7, R8] the check of a takeover runs under its lease, with the key and th
   const done = await on.open().once(INTENT, () => 'ran', { ...LEASE, recovery })
   await turn()
   expect(given).toMatchObject({ key: INTENT.key, tenant: 'acme', number: 2, epoch: done.receipt.epoch })
+})
+
+test('[R7, R8] a claim that was lost, held and released has a new token, unknown to a check of before', async () => {
+  const on = bench()
+  const ibid = on.open({ cache: false })
+  const other = on.open({ store: on.inner, cache: false })
+  await ibid.once({ ...INTENT, key: 'warm' }, () => 0)
+  // Its first claim is made and not answered, and what would regain it is on its way until the lease is over.
+  on.tap.failAfter('claim')
+  const door = on.tap.hold('swap')
+  let runs = 0
+  const effect = (): never => {
+    runs++
+    throw new OutcomeUnknown('the line went dead')
+  }
+  const absent = checking(() => ({ found: false }))
+  const lost = seen(ibid.once(INTENT, effect, { ...absent.policy, lease: '1s', window: '2s' }))
+  await on.time.pass(100)
+  expect(door.waiting).toBe(1)
+  await on.time.pass(4_000)
+  await other.sweep()
+  expect(await other.get(INTENT)).toMatchObject({ state: 'unknown' })
+  // Somebody asks the check, which takes its time; meanwhile the first call goes on, and its effect happens.
+  const answers: ((answer: CheckResult<unknown>) => void)[] = []
+  const check = (): Promise<CheckResult<unknown>> => new Promise((resolve) => answers.push(resolve))
+  const asking = seen(other.once<unknown>(INTENT, effect, { recovery: { check }, lease: '1s', window: '2s' }))
+  await turn()
+  door.let()
+  await on.time.pass(100)
+  expect(lost.now).toMatchObject({ state: 'failed', error: { code: 'OUTCOME_UNKNOWN' } })
+  expect([runs, answers.length]).toEqual([1, 1])
+  const after = await other.get(INTENT)
+  answers[0]?.({ found: false })
+  await on.time.pass(100)
+  expect(await other.get(INTENT)).toEqual(after)
+  answers[1]?.({ found: true, value: 'done' })
+  await on.time.pass(100)
+  expect(asking.now).toMatchObject({ state: 'done', value: { value: 'done' } })
+  expect(runs).toBe(1)
 })
