@@ -42,6 +42,10 @@ if (flags.list) {
   for (const { name, file } of chosen) console.log(`${name}  (${file})`)
   process.exit(0)
 }
+if (chosen.length === 0) {
+  console.log(`no planted defect has "${flags.only}" in its name; --list shows them all`)
+  process.exit(1)
+}
 if (!ensureInstalled()) process.exit(1)
 
 /** A copy of the sources that defects can be planted in, with the dependencies of this one. */
