@@ -20,12 +20,12 @@ export const engine = [
     },
     {
       name: 'a claim whose answer was lost is treated as somebody else’s',
-      find: "if (isOurs && !claiming.brought && found.state === 'pending') return regain(room, claiming, found)",
+      find: "    if (found.state === 'pending') return regain(room, claiming, found)\n",
       put: '',
     },
     {
       name: 'a claim that was lost and held is taken up again under the same token',
-      find: '      if (isOurs) claiming.first = { ...claiming.first, token: room.newToken() }\n',
+      find: '    claiming.first = { ...claiming.first, token: room.newToken() }\n',
       put: '',
     },
     {

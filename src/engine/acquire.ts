@@ -95,7 +95,11 @@ async function judge<T>(
   now: number,
 ): Promise<Acquired | undefined> {
   const isOurs = found.token === claiming.first.token
-  if (isOurs && !claiming.brought && found.state === 'pending') return regain(room, claiming, found)
+  if (isOurs && !claiming.brought) {
+    if (found.state === 'pending') return regain(room, claiming, found)
+    // A token has one life: whoever still has this one in hand must not find it again in the next.
+    claiming.first = { ...claiming.first, token: room.newToken() }
+  }
   const decision = decide(found, call.fingerprint, call.terms.recovery, now)
   switch (decision.kind) {
     case 'conflict':
@@ -112,8 +116,6 @@ async function judge<T>(
       return undefined
     case 'move':
       if (isOurs && claiming.brought) throw tokenSpent()
-      // A token has one life: whoever still has the earlier one in hand must not find it again in the next.
-      if (isOurs) claiming.first = { ...claiming.first, token: room.newToken() }
       return move(room, decision, claiming, found)
   }
 }
