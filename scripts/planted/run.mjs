@@ -140,6 +140,13 @@ export const run = [
       put: 'known.set(agent, byTenant.set(undefined, registered))',
     },
   ]),
+  ...at('runs.ts', 'tick', [
+    {
+      name: 'run: a ticker that is set up while its worker closes goes on',
+      find: '      if (closing) ticker.stop()\n',
+      put: '',
+    },
+  ]),
   ...at('tick.ts', 'tick', [
     {
       name: 'a worker that closes cuts its ticks off',

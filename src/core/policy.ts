@@ -22,7 +22,7 @@ export interface Attempt {
   readonly epoch: number
   /** When its receipt was made; the same for all attempts under it. */
   readonly createdAt: number
-  /** Aborts when the lease is lost or the time is up. */
+  /** Aborts when the lease is lost or the time is up. Made when it is read: `{ ...attempt }` does not have it. */
   readonly signal: AbortSignal
 }
 

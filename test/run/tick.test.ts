@@ -255,6 +255,19 @@ describe('[R44] a tick', () => {
     expect(done).toEqual(['first', 'second'])
   })
 
+  test('[R44] that is set up while its worker closes never comes', async () => {
+    const on = bench(startMs)
+    const { runs } = on.worker()
+    const ran: number[] = []
+    const ticking = runs.tick(hourly, () => ran.push(on.time.clock.now()))
+    const closing = runs.close()
+    await on.time.pass(0)
+    expect((await ticking).next()).toBeUndefined()
+    await closing
+    await on.time.pass(3 * HOUR_MS)
+    expect(ran).toEqual([])
+  })
+
   test('[R44] of a worker that is days ahead waits for its time, and none in between is lost', async () => {
     const on = bench(startMs)
     const ran: number[] = []
