@@ -30,7 +30,7 @@ const throughput = {
     {
       name: 'DBOS, a workflow of one step',
       unit: '/s',
-      ...cell('peers/postgres.mjs', 'dbos', { count: 1_500, callers: 256 }),
+      ...cell('peers/dbos.mjs', 'actions', { count: 1_500, callers: 256 }),
     },
   ],
   ratios: [

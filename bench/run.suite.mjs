@@ -27,7 +27,7 @@ const steps = {
     {
       name: 'DBOS',
       unit: 'steps/s',
-      ...cell('peers/dbos-steps.mjs', 'dbosSteps', { ...SHAPE, count: 512 }),
+      ...cell('peers/dbos.mjs', 'steps', { ...SHAPE, count: 512 }),
     },
   ],
   ratios: [{ of: 'ibid/run', to: 'DBOS', atLeast: 20 }],

@@ -176,6 +176,16 @@ export function storeUnavailable(meaning: string, cause: unknown): IbidError {
   })
 }
 
+/** Said by a store of itself. */
+export function storeFailure(
+  message: string,
+  action: string,
+  retriable: boolean,
+  cause?: unknown,
+): IbidError {
+  return new IbidError(message, { code: 'STORE_UNAVAILABLE', retriable, action, cause })
+}
+
 export function unsafeStore(problems: string): IbidError {
   return new IbidError(
     `the receipt store is not set up to keep its promises; nothing was executed: ${problems}`,

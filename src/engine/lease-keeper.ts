@@ -5,6 +5,7 @@
  * A loop that was blocked renews first thing when it is free again; the token decides whether that was in time.
  */
 import type { Receipt } from '../core/receipt.js'
+import { createAlarm } from './alarm.js'
 import type { Timers } from './timers.js'
 
 export interface Kept {
@@ -36,16 +37,9 @@ const RENEWALS = 3
 
 export function createLeaseKeeper(timers: Timers): LeaseKeeper {
   const leases = new Set<Lease>()
-  let armed: { readonly atMs: number; readonly disarm: () => void } | undefined
-
-  function arm(atMs: number): void {
-    if (armed && armed.atMs <= atMs) return
-    armed?.disarm()
-    armed = { atMs, disarm: timers.after(atMs - timers.elapsedMs(), turn) }
-  }
+  const alarm = createAlarm(timers, turn)
 
   function turn(): void {
-    armed = undefined
     const nowMs = timers.elapsedMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const lease of leases) {
@@ -58,7 +52,7 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
       // While a renewal is on its way the next one is not due: its answer sets the time for that.
       nextMs = Math.min(nextMs, lease.renewing ? lease.endsMs : lease.renewMs, lease.endsMs)
     }
-    if (leases.size > 0) arm(nextMs)
+    if (leases.size > 0) alarm.setFor(nextMs)
   }
 
   async function renew(lease: Lease, nowMs: number): Promise<void> {
@@ -66,7 +60,7 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
     lease.renewMs = nowMs + lease.attempt.receipt.leaseMs / RENEWALS
     const kept = await lease.attempt.renew().catch(() => true)
     lease.renewing = false
-    if (kept && leases.has(lease)) arm(Math.min(lease.renewMs, lease.endsMs))
+    if (kept && leases.has(lease)) alarm.setFor(Math.min(lease.renewMs, lease.endsMs))
     if (!kept && leases.delete(lease)) lease.attempt.onLost()
   }
 
@@ -79,14 +73,12 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
         renewing: false,
       }
       leases.add(lease)
-      arm(Math.min(lease.renewMs, lease.endsMs))
+      alarm.setFor(Math.min(lease.renewMs, lease.endsMs))
       return lease
     },
     drop(lease) {
       leases.delete(lease)
-      if (leases.size > 0 || !armed) return
-      armed.disarm()
-      armed = undefined
+      if (leases.size === 0) alarm.stop()
     },
   }
 }

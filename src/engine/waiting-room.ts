@@ -6,6 +6,7 @@
  */
 import { type Address, addressId, type Receipt } from '../core/receipt.js'
 import type { Store } from '../store.js'
+import { createAlarm } from './alarm.js'
 import type { GroupCommit } from './group-commit.js'
 import type { Timers } from './timers.js'
 
@@ -54,7 +55,7 @@ function nextLook(nowMs: number, paceMs: number): number {
 export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Timers): WaitingRoom {
   const places = new Map<string, Place>()
   let isClosed = false
-  let armed: { readonly atMs: number; readonly disarm: () => void } | undefined
+  const alarm = createAlarm(timers, turn)
   const unwatch = store.watch?.(told)
 
   function told(address: Address): void {
@@ -64,14 +65,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
     void look(place)
   }
 
-  function arm(atMs: number): void {
-    if (armed && armed.atMs <= atMs) return
-    armed?.disarm()
-    armed = { atMs, disarm: timers.after(atMs - timers.elapsedMs(), turn) }
-  }
-
   function turn(): void {
-    armed = undefined
     const nowMs = timers.elapsedMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const place of places.values()) {
@@ -83,7 +77,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
       if (nowMs >= place.dueMs) void look(place)
       nextMs = Math.min(nextMs, place.dueMs)
     }
-    if (places.size > 0) arm(nextMs)
+    if (places.size > 0) alarm.setFor(nextMs)
   }
 
   async function look(place: Place): Promise<void> {
@@ -107,7 +101,7 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
 
   function soonerAt(place: Place, leaseLeftMs: number): void {
     place.dueMs = Math.min(place.dueMs, timers.elapsedMs() + leaseLeftMs)
-    if (place.waiters.size > 0) arm(place.dueMs)
+    if (place.waiters.size > 0) alarm.setFor(place.dueMs)
   }
 
   function leave(place: Place, waiter: Waiter, again: boolean): void {
@@ -133,14 +127,14 @@ export function createWaitingRoom(store: Store, commit: GroupCommit, timers: Tim
       return new Promise((wake) => {
         place.waiters.add({ token: found.token, deadlineMs, wake })
         soonerAt(place, (found.until as number) - now)
-        arm(Math.min(place.dueMs, deadlineMs))
+        alarm.setFor(Math.min(place.dueMs, deadlineMs))
       })
     },
     told,
     close() {
       isClosed = true
       unwatch?.()
-      armed?.disarm()
+      alarm.stop()
       for (const place of places.values()) for (const waiter of place.waiters) leave(place, waiter, true)
     },
   }

@@ -10,6 +10,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { NotExecuted } from '../core/errors.js'
+import { OF_THE_CONNECTION } from '../guards/http/connection-headers.js'
 import { type Body, framingOf, sendBody } from './framing.js'
 
 export interface Origin {
@@ -23,21 +24,6 @@ export interface Origin {
 const IDLE_MS = 4_000
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** They belong to one connection, or would be untrue after passing. Whoever sends a body states where it ends. */
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 /** A message without them would mean something else: no sender can declare them to be of its connection alone. */
 const OF_THE_MEANING =
   /^(content-.+|if-.+|authorization|cache-control|cookie|location|range|set-cookie|x-api-key|(x-)?idempotency-key)$/
@@ -82,6 +68,7 @@ export function passable(
     const name = (rawHeaders[i] as string).toLowerCase()
     const value = rawHeaders[i + 1] as string
     if (name === 'connection' && !/^(keep-alive|close)$/i.test(value)) named = namesIn(value, named)
+    // Whoever sends a body states where it ends.
     if (OF_THE_CONNECTION.has(name) || without.has(name)) continue
     passed.push(name, value)
   }

@@ -2,29 +2,19 @@
  * A time-out after the downstream has committed: with a status check that finds it, lags, finds nothing or cannot tell;
  * with a downstream that takes the key; with neither. The promised answer each time, and never a second effect.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NotExecuted, OutcomeUnknown } from '../../src/index.js'
 import { type Observation, oneHttpCall, type ToolCall } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
 import { type Payments, startPayments } from './payments.js'
 
-let directory: string
 let payments: Payments
-const benches: Bench[] = []
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'ibid-broker-'))
-  payments = await startPayments(join(directory, 'effects.jsonl'))
+  payments = await startPayments()
 })
 
-afterEach(async () => {
-  await payments.close()
-  await Promise.all(benches.splice(0).map(({ ibid }) => ibid.close()))
-  await rm(directory, { recursive: true, force: true })
-})
+afterEach(() => payments.close())
 
 /** Time enough for an answer on this machine, and soon over for one that never comes. */
 const TIMEOUT = '2s'
@@ -32,7 +22,6 @@ const TIMEOUT = '2s'
 function bench(over: object): Bench & { call(): Promise<Observation> } {
   const tool = refundTool({ timeout: TIMEOUT, execute: payments.refund, ...over })
   const made = benchOf([tool])
-  benches.push(made)
   return { ...made, call: () => made.broker.call('issue_refund', ARGS, CONTEXT) }
 }
 

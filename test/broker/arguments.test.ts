@@ -1,18 +1,10 @@
 /** Arguments, checked by whatever schema a tool has: every error names the field, and nothing is claimed. */
 import { type } from 'arktype'
 import * as v from 'valibot'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type InputSchema } from '../../src/guards/broker/index.js'
 import { type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
-
-const benches: Bench[] = []
-function bench(...parameters: Parameters<typeof benchOf>): Bench {
-  const made = benchOf(...parameters)
-  benches.push(made)
-  return made
-}
-afterEach(() => Promise.all(benches.splice(0).map(({ ibid }) => ibid.close())))
 
 const nothingClaimed = async ({ ibid }: Bench): Promise<boolean> => (await ibid.list()).receipts.length === 0
 
@@ -36,7 +28,7 @@ describe('[R33][R35] arguments', () => {
     'of %s: an error names the field, and nothing is claimed',
     async (_, input) => {
       let ran = 0
-      const made = bench([refundTool({ input, execute: () => ++ran })])
+      const made = benchOf([refundTool({ input, execute: () => ++ran })])
       const wrong = await made.broker.call(
         'issue_refund',
         { order: { lines: [{ amount: 1 }, { amount: 'x' }] } },
@@ -59,7 +51,7 @@ describe('[R33][R35] arguments', () => {
   )
 
   test('[R22] that cannot be told from others are refused by name', async () => {
-    const made = bench([refundTool()])
+    const made = benchOf([refundTool()])
     const observation = await made.broker.call('issue_refund', { payment: 'p', amount: 2 ** 53 + 2 }, CONTEXT)
     expect(observation).toMatchObject({ error: { code: 'INVALID_ARGUMENTS', fields: [{ field: 'amount' }] } })
     expect(await nothingClaimed(made)).toBe(true)
@@ -67,7 +59,7 @@ describe('[R33][R35] arguments', () => {
 
   test('[R23] that have nothing of an include list are refused', async () => {
     const input = { type: 'object', properties: { order: {}, amount: {} } }
-    const made = bench([refundTool({ input, identity: { include: ['order', 'amount'] } })])
+    const made = benchOf([refundTool({ input, identity: { include: ['order', 'amount'] } })])
     expect(errorCode(await made.broker.call('issue_refund', {}, CONTEXT))).toBe('INVALID_ARGUMENTS')
     expect(await nothingClaimed(made)).toBe(true)
   })
@@ -75,7 +67,7 @@ describe('[R33][R35] arguments', () => {
   test('are checked by schemas that answer later, and by schemas that throw', async () => {
     const later = z.object({ payment: z.string().refine(async (id) => id.startsWith('pay_')) })
     const throws = z.object({ payment: z.string().transform(() => JSON.parse('{') as unknown) })
-    const { broker } = bench([refundTool({ input: later }), refundTool({ name: 'throws', input: throws })])
+    const { broker } = benchOf([refundTool({ input: later }), refundTool({ name: 'throws', input: throws })])
     expect(errorCode(await broker.call('issue_refund', { payment: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
     expect((await broker.call('issue_refund', { payment: 'pay_1' }, CONTEXT)).ok).toBe(true)
     expect(errorCode(await broker.call('throws', { payment: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
@@ -107,7 +99,7 @@ describe('[R33][R35] arguments', () => {
       input: { type: 'object' },
       execute: (args) => Object.keys(args).length,
     })
-    const { broker } = bench([tool, ofJson])
+    const { broker } = benchOf([tool, ofJson])
     expect(await broker.call('pay', { amount: '21' }, CONTEXT)).toMatchObject({
       data: { doubled: 42, note: 'NONE', same: true },
     })
@@ -118,7 +110,7 @@ test('two tools may have schemas of one $id', async () => {
   const tools = ['string', 'integer'].map((type) =>
     refundTool({ name: type, input: { $id: 'args', type: 'object', properties: { a: { type } } } }),
   )
-  const { broker } = bench(tools)
+  const { broker } = benchOf(tools)
   expect((await broker.call('string', { a: 'x' }, CONTEXT)).ok).toBe(true)
   expect(errorCode(await broker.call('integer', { a: 'x' }, CONTEXT))).toBe('INVALID_ARGUMENTS')
 })

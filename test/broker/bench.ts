@@ -1,4 +1,5 @@
 /** What the tests of the broker share: an ibid in memory, a refund tool to vary, and a pace that waits for nobody. */
+import { onTestFinished } from 'vitest'
 import { createIbid, type Ibid } from '../../src/index.js'
 import {
   type Broker,
@@ -64,8 +65,10 @@ export interface Bench {
   readonly pace: TestPace
 }
 
+/** Closed with the test that asked for it. */
 export function benchOf(tools: BrokerOptions['tools'], over: Partial<BrokerOptions> = {}): Bench {
   const ibid = createIbid({ store: memoryStore(), housekeeping: false })
+  onTestFinished(() => ibid.close())
   const pace = instantPace()
   return { ibid, pace, broker: createBroker({ ibid, tools, pace, ...over }) }
 }

@@ -1,7 +1,7 @@
 /** Contracts as data: JSON and YAML text, and an executor for a tool that lives elsewhere. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lintContract, readContracts, toolFromData, type ToolCall } from '../../src/guards/broker/index.js'
-import { type Bench, benchOf, CONTEXT, errorCode } from './bench.js'
+import { benchOf, CONTEXT, errorCode } from './bench.js'
 
 const YAML = `
 name: issue_refund
@@ -35,12 +35,6 @@ const JSON_TEXT = JSON.stringify([
   },
 ])
 
-let bench: Bench | undefined
-afterEach(async () => {
-  await bench?.ibid.close()
-  bench = undefined
-})
-
 const context = { ...CONTEXT, scopes: ['refunds:write'] }
 
 test('[R30] a contract in YAML is a tool once it has an executor', async () => {
@@ -57,7 +51,7 @@ test('[R30] a contract in YAML is a tool once it has an executor', async () => {
     check: () => ({ found: 'unclear' }),
   })
   expect(lintContract(tool)).toEqual([])
-  bench = benchOf([tool])
+  const bench = benchOf([tool])
   const args = { payment: 'pay_1', amount: 5 }
   expect(await bench.broker.call('issue_refund', { ...args, reason: 'a' }, context)).toMatchObject({
     data: { ...args, n: 1 },
@@ -77,7 +71,7 @@ test('[R30] contracts in JSON come as a list, and one executor can serve them al
   const tools = readContracts(JSON_TEXT).map((data) =>
     toolFromData(data, { execute: (_, call) => [call.tool, call.key] }),
   )
-  bench = benchOf(tools)
+  const bench = benchOf(tools)
   expect(await bench.broker.call('get_refund', {}, context)).toMatchObject({ data: ['get_refund', ''] })
   expect(await bench.broker.call('put_note', { note: 'n1' }, context)).toMatchObject({
     data: ['put_note', 'n1'],
@@ -116,7 +110,7 @@ test('the executor keeps its own functions', async () => {
     outputFor: () => 'short',
   })
   expect(tool.undo?.(1, {} as ToolCall)).toBe(1)
-  bench = benchOf([tool])
+  const bench = benchOf([tool])
   expect(await bench.broker.call('a', {}, context)).toMatchObject({
     error: { code: 'REJECTED', message: 'no' },
   })

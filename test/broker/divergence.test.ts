@@ -1,5 +1,5 @@
 /** A step that is run again: what it did the first time is known, and what it does now is held against that. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { NotExecuted, Rejected } from '../../src/index.js'
 import { PartialSuccess } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
@@ -22,7 +22,6 @@ beforeEach(() => {
   effects = []
   bench = benchOf([refundTool({ execute }), refundTool({ name: 'send_note', execute })])
 })
-afterEach(() => bench.ibid.close())
 
 const call = (
   amount: number,
@@ -140,7 +139,7 @@ test('[R36] partial success: what was done, what would correct it, and no second
       })
     },
   })
-  const { broker, ibid } = benchOf([tool])
+  const { broker } = benchOf([tool])
   const first = await broker.call('refund_all', ARGS, CONTEXT)
   expect(first).toMatchObject({
     ok: false,
@@ -155,5 +154,4 @@ test('[R36] partial success: what was done, what would correct it, and no second
   const again = await broker.call('refund_all', ARGS, CONTEXT)
   expect(again).toEqual({ ...first, _idempotency: { ...first._idempotency, replay: true } })
   expect(tries).toBe(1)
-  await ibid.close()
 })

@@ -2,7 +2,7 @@
  * Under prompt injection: arguments that carry keys, marks, tenants and ids of runs change nothing. The key, the
  * tenant and the outcome are those of the same call without them.
  */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import * as v from 'valibot'
 import { type InputSchema, type ToolCall } from '../../src/guards/broker/index.js'
@@ -38,7 +38,6 @@ const SCHEMAS: Readonly<Record<string, InputSchema>> = {
 
 let calls: ToolCall[]
 let bench: Bench
-afterEach(() => bench.ibid.close())
 
 function open(input: InputSchema, scope?: string): void {
   calls = []

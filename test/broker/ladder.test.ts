@@ -1,5 +1,5 @@
 /** The key ladder, a test for each rung; and the stable ids of workflow engines. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type CallContext, stepIds, stepKey } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, refundTool } from './bench.js'
 
@@ -11,7 +11,6 @@ beforeEach(() => {
   effects = 0
   bench = benchOf([refundTool({ execute: () => ({ id: `re_${++effects}` }) })])
 })
-afterEach(() => bench.ibid.close())
 
 async function call(context: CallContext, args: unknown = ARGS): Promise<unknown> {
   const observation = await bench.broker.call('issue_refund', args, { tenant, ...context })

@@ -192,7 +192,7 @@ describe('[R30] kept', () => {
         .filter(({ level }) => level === 'warning')
         .map((found) => found.code),
     ).toContain(code)
-    await benchOf([tool]).ibid.close()
+    benchOf([tool])
   })
 
   test.each([
@@ -208,6 +208,5 @@ describe('[R30] kept', () => {
       { tenant: 'acme', runId: 'r', stepId: 's' },
     )
     expect((await ibid.list()).receipts).toMatchObject([{ windowMs }])
-    await ibid.close()
   })
 })

@@ -1,16 +1,8 @@
 /** What the model sees: the same at every replay, small, and without keys and secrets. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OutcomeUnknown, Rejected } from '../../src/index.js'
 import { type ToolCall } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, refundTool } from './bench.js'
-
-const benches: Bench[] = []
-function bench(...parameters: Parameters<typeof benchOf>): Bench {
-  const made = benchOf(...parameters)
-  benches.push(made)
-  return made
-}
-afterEach(() => Promise.all(benches.splice(0).map(({ ibid }) => ibid.close())))
 
 async function seen(made: Bench, model?: string): Promise<unknown> {
   return made.broker.toModel('issue_refund', await made.broker.call('issue_refund', ARGS, CONTEXT), model)
@@ -58,7 +50,7 @@ test.each([
   ],
   ['nothing', { execute: () => undefined }],
 ])('[R37] %s looks the same to the model the first time and at every replay', async (_, over) => {
-  const made = bench([refundTool(over)])
+  const made = benchOf([refundTool(over)])
   const first = JSON.stringify(await seen(made))
   expect(JSON.stringify(await seen(made))).toBe(first)
   expect(JSON.stringify(await seen(made))).toBe(first)
@@ -67,16 +59,16 @@ test.each([
 
 describe('[R25] no key is shown', () => {
   test('in a result that echoes it, in names or in text', async () => {
-    const made = bench([refundTool({ execute: echo })])
+    const made = benchOf([refundTool({ execute: echo })])
     expect(await seen(made)).toEqual({ ok: true, data: { id: 're_1', '[key]': { used: 'key=[key];' } } })
   })
 
   test('in a refusal that names it', async () => {
-    expect(JSON.stringify(await seen(bench([refundTool({ execute: refuse })])))).not.toMatch(/k1:/)
+    expect(JSON.stringify(await seen(benchOf([refundTool({ execute: refuse })])))).not.toMatch(/k1:/)
   })
 
   test('in the first result that a diverged call is told of', async () => {
-    const { broker } = bench([refundTool({ execute: echo })])
+    const { broker } = benchOf([refundTool({ execute: echo })])
     await broker.call('issue_refund', ARGS, CONTEXT)
     const diverged = await broker.call('issue_refund', { ...ARGS, amount: 1 }, CONTEXT)
     expect(JSON.stringify(broker.toModel('issue_refund', diverged))).not.toMatch(/k1:/)
@@ -84,7 +76,7 @@ describe('[R25] no key is shown', () => {
 })
 
 test('secrets of the host are taken out, wherever they turn up', async () => {
-  const made = bench([refundTool({ execute: leak })], { secrets: ['s3cr3t', /sk_live_\w+/] })
+  const made = benchOf([refundTool({ execute: leak })], { secrets: ['s3cr3t', /sk_live_\w+/] })
   expect(await seen(made)).toEqual({
     ok: true,
     data: { url: 'https://x/?token=[redacted]', list: ['[redacted]'], '[redacted]': 1 },
@@ -93,7 +85,7 @@ test('secrets of the host are taken out, wherever they turn up', async () => {
 
 test('[R35] the text of an error that nobody read is shown to the host, not to the model', async () => {
   const errors: unknown[] = []
-  const made = bench([refundTool({ execute: fail, downstream: { acceptsKey: true, window: '30d' } })], {
+  const made = benchOf([refundTool({ execute: fail, downstream: { acceptsKey: true, window: '30d' } })], {
     onError: (error, tool) => {
       errors.push([tool, (error as Error).message])
       throw error
@@ -109,21 +101,21 @@ describe('a large result', () => {
   const rows = Array.from({ length: 5_000 }, (_, n) => ({ n }))
 
   test('is shortened for the model by outputFor, and stored and replayed whole', async () => {
-    const made = bench([refundTool({ execute: () => ({ rows }), outputFor: countOf })])
+    const made = benchOf([refundTool({ execute: () => ({ rows }), outputFor: countOf })])
     expect(await seen(made, 'small')).toEqual({ ok: true, data: { count: 5_000, model: 'small' } })
     const again = await made.broker.call('issue_refund', ARGS, CONTEXT)
     expect(again).toMatchObject({ ok: true, data: { rows }, _idempotency: { replay: true } })
   })
 
   test('is cut where the contract does not shorten it', async () => {
-    const made = bench([refundTool({ execute: () => ({ rows }) })], { maxModelCharacters: 100 })
+    const made = benchOf([refundTool({ execute: () => ({ rows }) })], { maxModelCharacters: 100 })
     const shown = (await seen(made)) as { data: { shortened: true; characters: number; beginning: string } }
     expect(shown.data).toMatchObject({ shortened: true, characters: JSON.stringify({ rows }).length })
     expect(shown.data.beginning).toHaveLength(100)
   })
 
   test('whose outputFor throws is still a success', async () => {
-    expect(await seen(bench([refundTool({ outputFor: oops })]))).toMatchObject({
+    expect(await seen(benchOf([refundTool({ outputFor: oops })]))).toMatchObject({
       ok: true,
       data: { unavailable: expect.any(String) },
     })
@@ -139,7 +131,7 @@ test('results that contain themselves, bytes and what is no data do not break th
   }
   loop['self'] = loop
   loop['twice'] = [loop, { loop }]
-  const made = bench([refundTool({ effect: 'read', execute: () => loop })], { maxModelCharacters: 1_000 })
+  const made = benchOf([refundTool({ effect: 'read', execute: () => loop })], { maxModelCharacters: 1_000 })
   expect(await seen(made)).toEqual({
     ok: true,
     data: {

@@ -1,5 +1,5 @@
 /** The order of a call: schema, right and version before the claim; and the one shape of its answer. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createIbid, Rejected } from '../../src/index.js'
 import { createBroker } from '../../src/guards/broker/index.js'
@@ -7,20 +7,12 @@ import { memoryStore } from '../../src/stores/memory/index.js'
 import { faultyStore } from '../../src/testing/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, REFUND_SCHEMA, refundTool } from './bench.js'
 
-const benches: Bench[] = []
-function bench(...parameters: Parameters<typeof benchOf>): Bench {
-  const made = benchOf(...parameters)
-  benches.push(made)
-  return made
-}
-afterEach(() => Promise.all(benches.splice(0).map(({ ibid }) => ibid.close())))
-
 const nothingClaimed = async ({ ibid }: Bench): Promise<boolean> => (await ibid.list()).receipts.length === 0
 
 describe('[R37] the observation', () => {
   test('is { ok, data, _idempotency }, and a replay gives the same data, marked', async () => {
     let effects = 0
-    const { broker } = bench([refundTool({ execute: () => ({ id: `re_${++effects}` }) })])
+    const { broker } = benchOf([refundTool({ execute: () => ({ id: `re_${++effects}` }) })])
     const first = await broker.call('issue_refund', ARGS, CONTEXT)
     const again = await broker.call('issue_refund', ARGS, CONTEXT)
     expect(first).toEqual({
@@ -46,7 +38,7 @@ describe('[R37] the observation', () => {
         data: { on: '2026-03-01' },
       })
     }
-    const { broker } = bench([refundTool({ execute })])
+    const { broker } = benchOf([refundTool({ execute })])
     const first = await broker.call('issue_refund', ARGS, CONTEXT)
     const again = await broker.call('issue_refund', ARGS, CONTEXT)
     expect(first).toMatchObject({
@@ -72,7 +64,7 @@ describe('[R33] before the claim', () => {
     ['no rights', undefined],
     ['other rights', ['refunds:read', 'refunds']],
   ])('a caller with %s is refused', async (_, scopes) => {
-    const made = bench([scoped])
+    const made = benchOf([scoped])
     expect(errorCode(await made.broker.call('issue_refund', ARGS, { ...CONTEXT, scopes }))).toBe(
       'FORBIDDEN_SCOPE',
     )
@@ -80,7 +72,7 @@ describe('[R33] before the claim', () => {
   })
 
   test('a caller with the right is served', async () => {
-    const { broker } = bench([scoped])
+    const { broker } = benchOf([scoped])
     expect((await broker.call('issue_refund', ARGS, { ...CONTEXT, scopes: ['refunds:write'] })).ok).toBe(true)
   })
 
@@ -93,7 +85,7 @@ describe('[R33] before the claim', () => {
     ['3.0.0', false],
     ['two', false],
   ])('version 2.1.0 asked for as %s: served %s', async (version, served) => {
-    const made = bench([refundTool()])
+    const made = benchOf([refundTool()])
     const observation = await made.broker.call('issue_refund', ARGS, { ...CONTEXT, version })
     expect(errorCode(observation)).toBe(served ? undefined : 'VERSION_MISMATCH')
     expect(await nothingClaimed(made)).toBe(!served)
@@ -102,7 +94,7 @@ describe('[R33] before the claim', () => {
   test('a new version of the tool replays what the old one did', async () => {
     let ran = 0
     const execute = (): object => ({ ran: ++ran })
-    const { ibid, broker } = bench([refundTool({ execute })])
+    const { ibid, broker } = benchOf([refundTool({ execute })])
     await broker.call('issue_refund', ARGS, CONTEXT)
     const deployed = createBroker({ ibid, tools: [refundTool({ execute, version: '3.0.0' })] })
     expect(await deployed.call('issue_refund', ARGS, CONTEXT)).toMatchObject({ data: { ran: 1 } })
@@ -110,7 +102,7 @@ describe('[R33] before the claim', () => {
   })
 
   test('a tool that is not there is answered with those that are', async () => {
-    const { broker } = bench([refundTool()])
+    const { broker } = benchOf([refundTool()])
     const observation = await broker.call('issue_refnud', ARGS, CONTEXT)
     expect(observation).toMatchObject({ error: { code: 'UNKNOWN_TOOL', action: 'use one of issue_refund' } })
   })
@@ -121,7 +113,7 @@ describe('[R33] before the claim', () => {
       stop.abort()
       return { id: 're_1' }
     }
-    const made = bench([refundTool({ execute })])
+    const made = benchOf([refundTool({ execute })])
     const context = { ...CONTEXT, signal: stop.signal }
     expect((await made.broker.call('issue_refund', ARGS, context)).ok).toBe(true)
     expect(errorCode(await made.broker.call('issue_refund', ARGS, { ...context, stepId: 'x' }))).toBe(
@@ -137,7 +129,7 @@ describe('[R33] before the claim', () => {
     ['an ordinal that is none', { ...CONTEXT, ordinal: -1 }],
     ['nothing that is stable', { tenant: 'acme' }],
   ])('[R1] a context with %s is the mistake of the program: it throws', async (_, context) => {
-    const made = bench([refundTool()])
+    const made = benchOf([refundTool()])
     await expect(made.broker.call('issue_refund', ARGS, context)).rejects.toMatchObject({
       code: 'INVALID_INTENT',
     })
@@ -148,7 +140,7 @@ describe('[R33] before the claim', () => {
 describe('[R31] without a receipt', () => {
   test('reads pass through, every time', async () => {
     let ran = 0
-    const made = bench([refundTool({ effect: 'read', execute: () => ({ ran: ++ran }) })])
+    const made = benchOf([refundTool({ effect: 'read', execute: () => ({ ran: ++ran }) })])
     await made.broker.call('issue_refund', ARGS, CONTEXT)
     expect(await made.broker.call('issue_refund', ARGS, CONTEXT)).toEqual({
       ok: true,
@@ -165,7 +157,7 @@ describe('[R31] without a receipt', () => {
       resource: 'payment',
       execute: (_: unknown, call: { key: string }) => keys.push(call.key),
     }
-    const made = bench([refundTool(over), refundTool({ ...over, name: 'by_function', resource: () => 7 })])
+    const made = benchOf([refundTool(over), refundTool({ ...over, name: 'by_function', resource: () => 7 })])
     expect(await made.broker.call('issue_refund', ARGS, CONTEXT)).toMatchObject({
       _idempotency: { key: 'pay_1' },
     })
@@ -202,7 +194,7 @@ test.each(['INVALID_INTENT', 'KEY_REUSED', 'OUTCOME_UNKNOWN'])(
     const execute = (): never => {
       throw new Rejected('no', { code, action: 'stop' })
     }
-    const { broker } = bench([refundTool({ execute })])
+    const { broker } = benchOf([refundTool({ execute })])
     const first = await broker.call('issue_refund', ARGS, CONTEXT)
     expect(first).toMatchObject({ error: { code, message: 'no', action: 'stop', retriable: false } })
     const again = await broker.call('issue_refund', ARGS, CONTEXT)
@@ -212,7 +204,7 @@ test.each(['INVALID_INTENT', 'KEY_REUSED', 'OUTCOME_UNKNOWN'])(
 
 test('a framework finds what it needs to offer the tools', () => {
   const input = z.object({ order: z.string() })
-  const { broker } = bench([
+  const { broker } = benchOf([
     refundTool({ title: 'Refund', description: 'Pays back', scope: 's', input }),
     refundTool({ name: 'b' }),
   ])
@@ -234,7 +226,7 @@ test('a framework finds what it needs to offer the tools', () => {
 })
 
 test('[R50] every decision is in the audit log', async () => {
-  const { broker, ibid } = bench([refundTool()])
+  const { broker, ibid } = benchOf([refundTool()])
   const { _idempotency } = await broker.call('issue_refund', ARGS, CONTEXT)
   await broker.call('issue_refund', ARGS, CONTEXT)
   const where = { tenant: 'acme', scope: 'tool:issue_refund', key: _idempotency.key as string }

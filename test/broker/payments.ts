@@ -2,8 +2,11 @@
  * A downstream as they are: refunds over HTTP on a real socket, which commit and then do not answer, lag behind, or
  * take a key and honour it. What it did is in a ledger of its own.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { CheckResult } from '../../src/index.js'
 import type { ToolCall } from '../../src/guards/broker/index.js'
@@ -37,8 +40,9 @@ export interface Payments {
   close(): Promise<void>
 }
 
-export async function startPayments(file: string): Promise<Payments> {
-  const effects = ledger(file)
+export async function startPayments(): Promise<Payments> {
+  const folder = mkdtempSync(join(tmpdir(), 'ibid-broker-'))
+  const effects = ledger(join(folder, 'effects.jsonl'))
   const done = new Map<string, Refund>()
   const server = createServer(
     (request, response) => void serve(request, response).catch(() => response.destroy()),
@@ -108,6 +112,7 @@ export async function startPayments(file: string): Promise<Payments> {
       await new Promise((resolve) => {
         server.close(resolve)
       })
+      rmSync(folder, { recursive: true, force: true })
     },
   }
   return payments

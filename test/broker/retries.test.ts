@@ -1,33 +1,19 @@
 /** Retries inside one claim: what is retried, with which key, after which pause, and where it ends. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NotExecuted, Rejected } from '../../src/index.js'
 import { oneHttpCall, type ToolCall } from '../../src/guards/broker/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
 import { type Payments, startPayments } from './payments.js'
 
-let directory: string
 let payments: Payments
-const benches: Bench[] = []
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'ibid-broker-'))
-  payments = await startPayments(join(directory, 'effects.jsonl'))
+  payments = await startPayments()
 })
 
-afterEach(async () => {
-  await payments.close()
-  await Promise.all(benches.splice(0).map(({ ibid }) => ibid.close()))
-  await rm(directory, { recursive: true, force: true })
-})
+afterEach(() => payments.close())
 
-function bench(over: object): Bench {
-  const made = benchOf([refundTool({ execute: payments.refund, ...over })])
-  benches.push(made)
-  return made
-}
+const bench = (over: object): Bench => benchOf([refundTool({ execute: payments.refund, ...over })])
 
 const KEYED = { downstream: { acceptsKey: true, window: '30d' } }
 const call = ({ broker }: Bench): ReturnType<Bench['broker']['call']> =>

@@ -1,29 +1,6 @@
 /** A store whose calls a test counts, holds up, fails before they are carried out, or cuts off after they were. */
 import type { Store } from '../../src/store.js'
-
-export type Verb =
-  | 'claim'
-  | 'swap'
-  | 'get'
-  | 'scan'
-  | 'purge'
-  | 'forget'
-  | 'record'
-  | 'audit'
-  | 'check'
-  | 'transact'
-const VERBS: readonly Verb[] = [
-  'claim',
-  'swap',
-  'get',
-  'scan',
-  'purge',
-  'forget',
-  'record',
-  'audit',
-  'check',
-  'transact',
-]
+import { type Verb, VERBS } from '../../src/testing/around.js'
 
 export interface TappedCall {
   readonly verb: Verb

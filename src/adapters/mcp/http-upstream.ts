@@ -7,6 +7,7 @@ import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { invalidIntent, NotExecuted } from '../../core/errors.js'
+import { OF_THE_CONNECTION } from '../../guards/http/connection-headers.js'
 
 export interface UpstreamRequest {
   readonly method: string
@@ -21,22 +22,8 @@ export interface UpstreamRequest {
 /** Rejects with NotExecuted where nothing can have been sent. */
 export type Upstream = (request: UpstreamRequest) => Promise<Response>
 
-/** They belong to one connection, or would be untrue after passing. */
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'content-length',
-  'accept-encoding',
-  'expect',
-])
+/** What the client can unpack says nothing of what we can. */
+const NOT_PASSED = new Set([...OF_THE_CONNECTION, 'accept-encoding'])
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 const BODILESS = new Set([204, 205, 304])
 
@@ -46,7 +33,7 @@ export function searchOf(request: Request): string {
 
 export function passable(headers: Headers): Headers {
   const passed = new Headers()
-  for (const [name, value] of headers) if (!OF_THE_CONNECTION.has(name)) passed.append(name, value)
+  for (const [name, value] of headers) if (!NOT_PASSED.has(name)) passed.append(name, value)
   return passed
 }
 

@@ -4,6 +4,7 @@
  */
 import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http'
 import { invalidIntent } from '../../core/errors.js'
+import { OF_THE_CONNECTION } from './connection-headers.js'
 
 export const REPLAYED = 'idempotency-replayed'
 
@@ -27,20 +28,12 @@ const USUAL = [
 ]
 
 const NEVER: ReadonlySet<string> = new Set([
+  ...OF_THE_CONNECTION,
   'authorization',
-  'connection',
-  'content-length',
   'cookie',
   'date',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
   'set-cookie',
   'set-cookie2',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
   'www-authenticate',
   REPLAYED,
 ])

@@ -3,19 +3,10 @@
  * everything else. Errors are known by their names, so that any copy of the SDK will do.
  */
 import type { AttributeValue, CancellationReason } from '@aws-sdk/client-dynamodb'
-import { IbidError } from '../../core/errors.js'
+import { type IbidError, storeFailure } from '../../core/errors.js'
 import type { Skew } from './clock.js'
 
 export type Item = Record<string, AttributeValue>
-
-export function storeFailure(
-  message: string,
-  action: string,
-  retriable: boolean,
-  cause?: unknown,
-): IbidError {
-  return new IbidError(message, { code: 'STORE_UNAVAILABLE', retriable, action, cause })
-}
 
 export function noSdk(cause: unknown): IbidError {
   return storeFailure(

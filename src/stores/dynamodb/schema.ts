@@ -9,7 +9,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
-import { storeFailure, nameOf } from './errors.js'
+import { storeFailure } from '../../core/errors.js'
+import { nameOf } from './errors.js'
 import { connect } from './connection.js'
 import { type DynamodbStoreOptions, readOptions } from './options.js'
 

@@ -2,7 +2,7 @@
  * What can go wrong with a file, in words: what happened, what it means for the batch, what to do. SQLite's own
  * code decides. All are IbidErrors, and cross from the worker thread as plain facts.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, storeFailure } from '../../core/errors.js'
 
 export interface Failure {
   readonly message: string
@@ -13,15 +13,6 @@ export interface Failure {
    * `file`: something is wrong with the file, and opening it again may help. `call`: this call is to blame.
    */
   readonly kind: 'busy' | 'full' | 'file' | 'call'
-}
-
-export function storeFailure(
-  message: string,
-  action: string,
-  retriable: boolean,
-  cause?: unknown,
-): IbidError {
-  return new IbidError(message, { code: 'STORE_UNAVAILABLE', retriable, action, cause })
 }
 
 export function toError({ message, action, retriable }: Failure): IbidError {

@@ -4,7 +4,7 @@
  * readers do not wait for the writer.
  */
 import { createRequire } from 'node:module'
-import { storeFailure } from './errors.js'
+import { storeFailure } from '../../core/errors.js'
 
 export type Value = string | number | bigint | null | Uint8Array
 export type Row = readonly Value[]

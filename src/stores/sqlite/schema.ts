@@ -7,7 +7,7 @@
  *   leaves out what the receipt says; `ibid_past` says it when the receipt is gone.
  * - `ibid_generation`, `ibid_run`: which ids were sealed together, and the hashes of their addresses, in slices.
  */
-import { storeFailure } from './errors.js'
+import { storeFailure } from '../../core/errors.js'
 import { type Database, row, rows } from './open.js'
 
 export const SCHEMA_VERSION = 1

@@ -4,7 +4,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { DeskSettings } from './desk.js'
-import { type Failure, storeFailure, toError } from './errors.js'
+import { storeFailure } from '../../core/errors.js'
+import { type Failure, toError } from './errors.js'
 import type { Thread } from './thread.js'
 import type { Verb } from './verbs.js'
 import { pack } from './wire.js'

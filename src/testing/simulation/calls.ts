@@ -11,7 +11,7 @@ import type { Running, World } from './process.js'
 import type { CallStep, KeyPlan } from './scenario.js'
 
 /** Whatever else a caller is told is an error without a name. */
-const CODES = new Set([
+export const TOLD_CODES = [
   'KEY_REUSED',
   'RETRY_IN_FLIGHT',
   'OUTCOME_UNKNOWN',
@@ -20,10 +20,10 @@ const CODES = new Set([
   'UPSTREAM_TIMEOUT',
   'REJECTED',
   'NOT_EXECUTED',
-  'NO_RECEIPT',
-  'INJECTED_FAULT',
   'EFFECT',
-])
+]
+/** Who claims, and does it on its own, also hears these. */
+const CODES = new Set([...TOLD_CODES, 'NO_RECEIPT', 'INJECTED_FAULT'])
 
 export const WHERE = { tenant: 'acme', scope: 'simulation' }
 
