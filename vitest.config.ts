@@ -9,6 +9,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What is waited for comes at once, or as late as a busy machine lets it.
+    expect: { poll: { timeout: 20_000 } },
     // Real servers for the stores that need one are brought up here, once for the whole run.
     globalSetup: [],
     reporters: ['default', ['json', { outputFile: 'reports/vitest.json' }], './scripts/outside-errors.mjs'],

@@ -150,7 +150,7 @@ describe('leases and tokens', () => {
   test('[R7] a lapsed claim is held by default', async () => {
     const key = newKey()
     await claim(key, { lease: 20 })
-    await expect.poll(async () => (await claim(key)).body.code, { timeout: 20_000 }).toBe('OUTCOME_UNKNOWN')
+    await expect.poll(async () => (await claim(key)).body.code).toBe('OUTCOME_UNKNOWN')
   })
 
   test('[R7] [R8] a lapsed claim is taken over by policy; the first worker can change nothing afterwards', async () => {
@@ -158,9 +158,7 @@ describe('leases and tokens', () => {
     const policy = { recovery: 'check', lease: 20 }
     const first = await claim(key, policy)
     let second = first
-    await expect
-      .poll(async () => (second = await claim(key, { ...policy, lease: '1m' })).status, { timeout: 20_000 })
-      .toBe(201)
+    await expect.poll(async () => (second = await claim(key, { ...policy, lease: '1m' })).status).toBe(201)
     expect(second.body).toMatchObject({ checkFirst: true, receipt: { attempt: 2 } })
     const zombie = { scope: 'refund', key, token: first.body.token }
     for (const verb of ['settle', 'renew', 'release', 'hold']) {
@@ -223,9 +221,7 @@ describe('leases and tokens', () => {
     expect(await claim(key, { token: newToken() })).toMatchObject({ status: 201 })
     const lapsing = newKey()
     await claim(lapsing, { token, lease: 20, recovery: 'retry' })
-    await expect
-      .poll(async () => (await claim(lapsing, { token, recovery: 'retry' })).status, { timeout: 20_000 })
-      .toBe(400)
+    await expect.poll(async () => (await claim(lapsing, { token, recovery: 'retry' })).status).toBe(400)
   })
 })
 

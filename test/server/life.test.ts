@@ -22,9 +22,7 @@ test('the first start prints three lines of curl that work as pasted; the second
     { outcome: 'succeeded', value: { refund: 're_1' } },
   ])
   const first = caller(served.url, served.key)
-  await expect
-    .poll(async () => (await first<{ hitRate: number }>('/v1/stats')).body.hitRate, { timeout: 20_000 })
-    .toBe(0.5)
+  await expect.poll(async () => (await first<{ hitRate: number }>('/v1/stats')).body.hitRate).toBe(0.5)
   await served.stop()
   const again = await house.serve()
   expect(again.key).toBeUndefined()
@@ -63,9 +61,7 @@ test('a stop answers who waits, finishes what is under way, and ends with 0', as
     headers: { authorization: `Bearer ${served.key}` },
   })
   const streamed = stream.text()
-  await expect
-    .poll(async () => (await call<{ waiters: number }>('/v1/stats')).body.waiters, { timeout: 20_000 })
-    .toBe(21)
+  await expect.poll(async () => (await call<{ waiters: number }>('/v1/stats')).body.waiters).toBe(21)
   const ended = served.stop()
   for (const waiter of waiters)
     expect(await waiter).toMatchObject({ status: 200, body: { receipt: { state: 'pending' } } })
@@ -112,7 +108,7 @@ test('health, readiness, the page and metrics', async () => {
   await call('/v1/claims/hold', { ...where, token: body.token })
   const other = caller(served.metricsUrl ?? '')
   await expect
-    .poll(async () => (await other<string>('/metrics')).body, { timeout: 20_000 })
+    .poll(async () => (await other<string>('/metrics')).body)
     .toMatch(/ibid_decisions_total\{event="conflict",layer="tool"\} 1/)
   const { body: text } = await call<string>('/metrics')
   expect(text).toMatch(/ibid_decisions_total\{event="claimed",layer="tool"\} 1/)
@@ -121,9 +117,7 @@ test('health, readiness, the page and metrics', async () => {
   expect(text).toContain('ibid_ready 1')
   for (const line of text.split('\n')) expect(line).toMatch(/^(#.*|[a-z_]+(\{[^}]*\})? [-+0-9.eNaN]+|)$/)
   expect(text).not.toContain('acme')
-  await expect
-    .poll(async () => (await other<string>('/metrics')).body, { timeout: 20_000 })
-    .toContain('ibid_held_receipts 1')
+  await expect.poll(async () => (await other<string>('/metrics')).body).toContain('ibid_held_receipts 1')
   expect((await other('/v1/me')).status).toBe(404)
 })
 

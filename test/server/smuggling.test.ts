@@ -148,11 +148,11 @@ test.each([
     const client = dial(port, `POST /early HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n${first}`)
     let heard = ''
     client.setEncoding('latin1').on('data', (said: string) => (heard += said))
-    await expect.poll(() => heard, { timeout: 20_000 }).toMatch(/POST \/early$/)
+    await expect.poll(() => heard).toMatch(/POST \/early$/)
     client.write(rest)
     // Its own next request gets through, although nobody took the rest of the first.
     client.write('GET /second HTTP/1.1\r\nHost: x\r\n\r\n')
-    await expect.poll(() => heard, { timeout: 20_000 }).toMatch(/GET \/second$/)
+    await expect.poll(() => heard).toMatch(/GET \/second$/)
     expect(await refund(port)).toEqual(['POST /refunds', 'POST /refunds'])
     expect(hasty.sockets).toHaveLength(2)
     client.destroy()
@@ -170,7 +170,7 @@ test('[R1] an origin that answers before it has a whole body is not used again, 
   }
   const [first] = hasty.sockets
   const isTaken = (): boolean => first?.destroyed === true || (first?.bytesRead ?? 0) > body.length
-  await expect.poll(isTaken, { timeout: 20_000 }).toBe(true)
+  await expect.poll(isTaken).toBe(true)
   expect(await refund(port)).toEqual(['POST /refunds', 'POST /refunds'])
   expect(hasty.sockets).toHaveLength(2)
 })

@@ -1,5 +1,5 @@
 /** One event, one effect: duplicates, storms in one process, and receipts that do not run into each other. */
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { github, shopify, webhook, type WebhookEvent } from '../../src/guards/webhook/index.js'
 import { createIbid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
@@ -43,7 +43,7 @@ describe.each(VENDORS)('$name', (vendor) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(vendor))).then((requests) =>
       requests.map((request) => hook(request)),
     )
-    await vi.waitFor(() => expect(effects).toHaveLength(1))
+    await expect.poll(() => effects).toHaveLength(1)
     running.open()
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
     expect(statuses).toEqual(Array.from({ length: 50 }, () => 200))
@@ -63,7 +63,7 @@ describe.each(VENDORS)('$name', (vendor) => {
     }
     const hook = webhook(ibid, options)
     const first = hook(await deliver(vendor))
-    await vi.waitFor(() => expect(effects).toHaveLength(1))
+    await expect.poll(() => effects).toHaveLength(1)
     const { status, body, headers } = await told(hook(await deliver(vendor)))
     expect([status, body['code'], body['retriable']]).toEqual([409, 'RETRY_IN_FLIGHT', true])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
@@ -240,7 +240,7 @@ describe('isolation', () => {
     make('mail')
     make()
     make()
-    await vi.waitFor(() => expect(warnings).toEqual(['IBID_SHARED_ENDPOINT']))
+    await expect.poll(() => warnings).toEqual(['IBID_SHARED_ENDPOINT'])
     process.off('warning', listen)
   })
 })
