@@ -57,4 +57,11 @@ export const mcp = [
       put: 'output.on(',
     },
   ]),
+  ...at('events.ts', 'results', [
+    {
+      name: 'a result with a line separator in it is no result',
+      find: '(.*)$/s',
+      put: '(.*)$/',
+    },
+  ]),
 ]

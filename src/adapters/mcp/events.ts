@@ -9,6 +9,8 @@ export interface ServerEvent {
 }
 
 const END = /\r\n\r\n|\n\n|\r\r/
+/** To the end of the line, whatever is in it: U+2028 and U+2029 end a line for a dot, and stand in JSON as they are. */
+const FIELD = /^(\w+):? ?(.*)$/s
 
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
@@ -32,7 +34,7 @@ function read(raw: string): ServerEvent {
   let id: string | undefined
   let retryMs: number | undefined
   for (const line of raw.split(/\r\n|\n|\r/)) {
-    const [, field, value = ''] = /^(\w+):? ?(.*)$/.exec(line) ?? []
+    const [, field, value = ''] = FIELD.exec(line) ?? []
     if (field === 'data') data.push(value)
     else if (field === 'id') id = value
     else if (field === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
