@@ -64,4 +64,11 @@ export const mcp = [
       put: '(.*)$/',
     },
   ]),
+  ...at('guard.ts', 'results', [
+    {
+      name: 'what a person said of a held call is taken for the result of a server',
+      find: 'const result = resultOf(value)\n',
+      put: 'const result = value as JsonObject\n',
+    },
+  ]),
 ]

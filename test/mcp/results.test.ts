@@ -40,16 +40,58 @@ async function messages(answer: (id: unknown) => Response, _meta: object = KEYED
 const KEYED = { 'ibid/idempotencyKey': 'k1' }
 
 describe('a result on a stream', () => {
-  test.each(['\u2028', '\u2029', '\u0085', '\r', 'é'])(
-    'with %j in it is the result of the call',
-    async (sign) => {
-      const result = { content: [{ type: 'text', text: `paid${sign}ada` }] }
-      const stream = (id: unknown): Response =>
-        new Response(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`, {
-          headers: { 'content-type': 'text/event-stream' },
-        })
-      expect(await messages(stream)).toMatchObject([result])
-      expect((await ibid.list({ tenant: 'acme' })).receipts).toMatchObject([{ state: 'succeeded' }])
-    },
-  )
+  test.each([
+    ['U+2028', '\u2028'],
+    ['U+2029', '\u2029'],
+    ['U+0085', '\u0085'],
+    ['a return', '\r'],
+  ])('with %s in it is the result of the call', async (_, sign) => {
+    const result = { content: [{ type: 'text', text: `paid${sign}ada` }] }
+    const stream = (id: unknown): Response =>
+      new Response(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`, {
+        headers: { 'content-type': 'text/event-stream' },
+      })
+    expect(await messages(stream)).toMatchObject([result])
+    expect((await ibid.list({ tenant: 'acme' })).receipts).toMatchObject([{ state: 'succeeded' }])
+  })
+})
+
+describe('a held call that a person ended', () => {
+  const lost = (): Response => new Response(null, { status: 500 })
+
+  async function ended(value: unknown, meta?: object): Promise<unknown> {
+    await messages(lost, meta)
+    const { receipts } = await ibid.list({ tenant: 'acme', state: 'unknown' })
+    for (const { tenant, scope, key } of receipts) {
+      await ibid.resolve(
+        { tenant, scope, key },
+        { as: 'succeeded', value },
+        { by: 'ada', why: 'seen at the bank' },
+      )
+    }
+    return (await messages(lost, meta))[0]
+  }
+
+  test.each<[string, unknown, object]>([
+    ['without a value', undefined, { content: [{ type: 'text', text: 'null' }] }],
+    ['with a text', 'by hand', { content: [{ type: 'text', text: '"by hand"' }] }],
+    [
+      'with an object',
+      { refund: 're_1', cents: 5n },
+      {
+        content: [{ type: 'text', text: '{"refund":"re_1","cents":"5"}' }],
+        structuredContent: { refund: 're_1', cents: '5' },
+      },
+    ],
+    ['with a result', { content: [] }, { content: [] }],
+  ])('[R14] %s is done: the next call is shown what the person said', async (_, value, result) => {
+    const shown = await ended(value)
+    expect(shown).toMatchObject({ ...result, _meta: { 'ibid/idempotency': { replay: true } } })
+    expect(Object.keys(shown as object).toSorted()).toEqual([...Object.keys(result), '_meta'].toSorted())
+  })
+
+  test('[R14] and that has no key asks, and shows it beside the question', async () => {
+    const shown = await ended('by hand', {})
+    expect(shown).toMatchObject({ isError: true, content: [{}, { type: 'text', text: '"by hand"' }] })
+  })
 })

@@ -9,7 +9,7 @@ import { comparedOf, stepKey } from '../../guards/broker/ladder.js'
 import type { ObservationError } from '../../guards/broker/observation.js'
 import { askedAgain, errorOf, isUnsettled, notForModels } from '../../guards/broker/words.js'
 import { type Ask, checkedCall } from './checked.js'
-import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply } from './message.js'
+import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply, resultOf } from './message.js'
 import { ERROR, type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
 import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
 
@@ -104,10 +104,10 @@ export function createGuard(options: GuardOptions): Guard {
         },
         checked ? checked.within(within) : within,
       )
-      if (!replayed || rung !== 'arguments')
-        return { result: marked(value as JsonObject, replayed, key, receipt.at) }
+      const result = resultOf(value)
+      if (!replayed || rung !== 'arguments') return { result: marked(result, replayed, key, receipt.at) }
       const asked = askedAgain(undefined)
-      return problem({ facts: asked, shown: asked }, key, receipt.at, value as JsonObject)
+      return problem({ facts: asked, shown: asked }, key, receipt.at, result)
     } catch (error) {
       if (error instanceof PassedOn) return error.reply
       if (!(error instanceof IbidError)) return problem(told(error), key)

@@ -85,6 +85,23 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
+/** What says of an object that it is the result of a call, in any revision. */
+const OF_RESULTS = ['content', 'structuredContent', 'isError', 'resultType', 'task', 'toolResult', '_meta']
+
+/** A person who ended a held call, or a status tool, may have said anything: what is no result is what one shows. */
+export function resultOf(value: unknown): JsonObject {
+  if (isObject(value) && OF_RESULTS.some((name) => name in value)) return value
+  return resultShowing(value)
+}
+
+export function resultShowing(value: unknown): JsonObject {
+  const text = JSON.stringify(value ?? null, (_, one: unknown) =>
+    typeof one === 'bigint' ? String(one) : one,
+  )
+  const shown = parse(text)
+  return { content: [{ type: 'text', text }], ...(isObject(shown) ? { structuredContent: shown } : {}) }
+}
+
 function isId(value: unknown): value is Id {
   return typeof value === 'string' || typeof value === 'number'
 }

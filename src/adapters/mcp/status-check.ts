@@ -6,7 +6,7 @@
 import { invalidIntent } from '../../core/errors.js'
 import type { CheckResult } from '../../core/policy.js'
 import { fingerprint, type Identity } from '../../key/index.js'
-import { isObject, type JsonObject, objectOf, parse, type Reply } from './message.js'
+import { isObject, type JsonObject, objectOf, parse, type Reply, resultShowing } from './message.js'
 
 type Plain = string | number | boolean | null
 
@@ -107,8 +107,7 @@ export function resultIn({ found, absent, result }: McpCheck, reply: Reply): Che
   if (isAbsent) return { found: false }
   const value = at(said, result ?? '')
   if (value === undefined) return { found: 'unclear' }
-  const content = [{ type: 'text', text: JSON.stringify(value) }]
-  return { found: true, value: { content, ...(isObject(value) ? { structuredContent: value } : {}) } }
+  return { found: true, value: resultShowing(value) }
 }
 
 /** The structured content, or a single text that is JSON. */
