@@ -155,6 +155,11 @@ export const broker = [
         put: 'let out = text',
       },
       {
+        name: 'a result that cannot be shown is told as a call that failed',
+        find: '      return UNSHOWN\n',
+        put: "      throw new TypeError('it cannot be shown')\n",
+      },
+      {
         name: 'the model is told to repeat what is still open',
         find: 'receipted && isUnsettled(observation.error) ?',
         put: 'receipted && !observation.error ?',

@@ -122,6 +122,33 @@ describe('a large result', () => {
   })
 })
 
+describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be shown', (effect) => {
+  const nested = (depth: number): unknown => {
+    let one: unknown = 'inside'
+    for (let at = 0; at < depth; at++) one = [one]
+    return one
+  }
+
+  test.each<[string, unknown]>([
+    ['whose toJSON throws', { toJSON: oops }],
+    ['whose getter throws', Object.defineProperty({}, 'id', { enumerable: true, get: oops })],
+    ['that is nested without end', nested(50_000)],
+  ])('%s: the call is a success all the same', async (_, result) => {
+    const shown = await seen(bench([refundTool({ effect, execute: () => result })]))
+    expect(shown).toEqual({ ok: true, data: { unavailable: expect.any(String) as string } })
+  })
+
+  test('whose refusal has data that throw: the refusal is told', async () => {
+    const execute = (): never => {
+      throw new Rejected('no', { data: { toJSON: oops } })
+    }
+    expect(await seen(bench([refundTool({ effect, execute })]))).toMatchObject({
+      ok: false,
+      error: { message: 'no', data: { unavailable: expect.any(String) as string } },
+    })
+  })
+})
+
 test('results that contain themselves, bytes and what is no data do not break the view', async () => {
   const loop: Record<string, unknown> = {
     bytes: new Uint8Array(3),

@@ -28,19 +28,25 @@ export function modelView(
   view: ModelView,
 ): ModelObservation {
   const clean = cleaner(view.secrets)
-  if (observation.ok) {
-    const shown = shortened(contract, observation.data, model)
-    return { ok: true, data: fitted(plain(shown, clean, []) ?? null, view.maxCharacters) }
+  const show = (made: () => unknown): unknown => {
+    try {
+      return fitted(plain(made(), clean, []) ?? null, view.maxCharacters)
+    } catch {
+      // A getter that throws, or a nesting without end. The call has ended as it has: this is no other end.
+      return UNSHOWN
+    }
   }
+  if (observation.ok) return { ok: true, data: show(() => shortened(contract, observation.data, model)) }
   const receipted = contract?.effect === 'write-non-idempotent' || contract?.effect === 'irreversible'
   const told =
     receipted && isUnsettled(observation.error) ? notForModels(observation.error) : observation.error
   const { data, ...rest } = told
   const error = plain(rest, clean, []) as ObservationError
   if (data === undefined) return { ok: false, error }
-  const shown = plain(withFirst(contract, data, model), clean, [])
-  return { ok: false, error: { ...error, data: fitted(shown, view.maxCharacters) } }
+  return { ok: false, error: { ...error, data: show(() => withFirst(contract, data, model)) } }
 }
+
+const UNSHOWN = { unavailable: 'it is there, and cannot be shown' }
 
 function shortened(
   contract: Pick<Contract, 'outputFor'> | undefined,
