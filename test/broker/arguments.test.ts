@@ -57,6 +57,35 @@ describe('[R33][R35] arguments', () => {
     expect(await nothingClaimed(made)).toBe(true)
   })
 
+  test.each([
+    'with space',
+    'with\nline',
+    'with\u2028separator',
+    'with "quote" ]',
+    '',
+    `long ${'x '.repeat(300)}`,
+  ])(
+    '[R22] %j as the name of one that cannot be told from others: refused, and the program goes on',
+    async (name) => {
+      const made = bench([refundTool({ input: { type: 'object' } })])
+      const refused = await made.broker.call('issue_refund', { outer: { [name]: 2 ** 60 } }, CONTEXT)
+      expect(refused).toMatchObject({
+        error: {
+          code: 'INVALID_ARGUMENTS',
+          fields: [
+            name.length > 60
+              ? { message: expect.stringContaining('past the integers') as string }
+              : {
+                  field: `outer[${JSON.stringify(name)}]`,
+                  message: expect.stringMatching(/^is \d+/) as string,
+                },
+          ],
+        },
+      })
+      expect(await nothingClaimed(made)).toBe(true)
+    },
+  )
+
   test('[R23] that have nothing of an include list are refused', async () => {
     const input = { type: 'object', properties: { order: {}, amount: {} } }
     const made = benchOf([refundTool({ input, identity: { include: ['order', 'amount'] } })])

@@ -115,10 +115,13 @@ function aboutArguments(error: IbidError): ObservationError {
   const message = error.message.replace('; nothing was executed', '')
   // An include list of which these arguments have nothing.
   if (message.startsWith('identity.include')) return invalidArguments([{ field: '', message }])
-  const named = /^payload\.?(\S*) (.*)$/.exec(message)
-  if (!named) throw error
-  return invalidArguments([{ field: named[1] as string, message: named[2] as string }])
+  if (!message.startsWith('payload')) throw error
+  const [, field = '', what = message] = NAMED.exec(message) ?? []
+  return invalidArguments([{ field, message: what }])
 }
+
+/** `payload.items[2]["of a name"] is wrong`: a name may hold anything, and stands in quotes then. */
+const NAMED = /^payload\.?((?:\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^\s["])*) (.*)$/s
 
 /**
  * The step has a receipt for other arguments. Where that call was refused for good, nothing landed, and this one
