@@ -146,6 +146,28 @@ export const broker = [
     ],
   ),
   ...at(
+    'broker.ts',
+    ['ambiguity'],
+    [
+      {
+        name: 'a model that is called off is told that nothing happened, although it may have',
+        find: '        if (context.signal?.aborted) break\n        observation =',
+        put: '        observation =',
+      },
+    ],
+  ),
+  ...at(
+    'receipted.ts',
+    ['arguments'],
+    [
+      {
+        name: 'a name with a line separator in it ends the run of the model that wrote it',
+        find: "const [, field = '', what = message] = NAMED.exec(message) ?? []",
+        put: "const [, field = '', what = ''] = /^payload\\.?(\\S*) (.*)$/.exec(message) ?? []\n  if (!what) throw error",
+      },
+    ],
+  ),
+  ...at(
     'model.ts',
     ['model', 'ambiguity'],
     [

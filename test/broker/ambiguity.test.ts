@@ -114,6 +114,21 @@ describe('with a downstream that takes the key', () => {
     expect(payments.effects.all()).toHaveLength(1)
   })
 
+  test('[R34] a model that is called off while its answer is open is not told that nothing happened', async () => {
+    payments.honoursKeys = true
+    payments.plan = ['commit, then silence']
+    const caller = new AbortController()
+    const tool = refundTool({ ...keyed, timeout: TIMEOUT, execute: payments.refund, retry: { attempts: 1 } })
+    const pause = async (): Promise<void> => caller.abort()
+    const made = benchOf([tool], { pace: { pause } })
+    benches.push(made)
+    const context = { ...CONTEXT, signal: caller.signal }
+    const { observation, shown } = await made.broker.answer('issue_refund', ARGS, context)
+    expect(errorCode(observation)).toBe('UPSTREAM_TIMEOUT')
+    expect(shown).toMatchObject({ error: { code: 'UPSTREAM_TIMEOUT', retriable: false } })
+    expect(payments.effects.all()).toHaveLength(1)
+  })
+
   test.each([
     ['the next try', 2],
     ['the next call', 1],

@@ -127,14 +127,16 @@ export function createBroker(options: BrokerOptions): Broker {
     toModel,
     async answer(name, args, context, model) {
       const stopMs = desk.pace.elapsedMs() + patienceMs
-      for (;;) {
-        const observation = await call(name, args, context)
+      let observation = await call(name, args, context)
+      while (!observation.ok && isUnsettled(observation.error)) {
         const leftMs = stopMs - desk.pace.elapsedMs()
-        const over = leftMs <= 0 || context.signal?.aborted === true
-        if (observation.ok || over || !isUnsettled(observation.error))
-          return { observation, shown: toModel(name, observation, model) }
+        if (leftMs <= 0 || context.signal?.aborted) break
         await desk.pace.pause(Math.min(observation.error.retry_after_ms ?? 1_000, leftMs))
+        // Another call would say that it was cancelled before it began, and this one has been made.
+        if (context.signal?.aborted) break
+        observation = await call(name, args, context)
       }
+      return { observation, shown: toModel(name, observation, model) }
     },
     contract: (name) => tools.get(name)?.contract,
   }
