@@ -4,6 +4,20 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/server', 'test/server')
 
 export const server = [
+  ...at('server.ts', 'stop', [
+    {
+      name: 'a stop cuts off the answers that are on their way out',
+      find: 'Listener.prototype.close.call(server)',
+      put: 'server.close()',
+    },
+  ]),
+  ...at('routes/events.ts', 'stop', [
+    {
+      name: 'a stream is written to behind its end',
+      find: '    stopListening()\n    clearInterval(beat)\n    if',
+      put: '    if',
+    },
+  ]),
   ...at('forward.ts', 'smuggling', [
     {
       name: 'a body is passed on without a word of where it ends',

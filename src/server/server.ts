@@ -11,7 +11,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Server as Listener } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unsafeStore } from '../core/errors.js'
 import { createIbid, type Ibid } from '../ibid.js'
@@ -77,13 +77,13 @@ export async function startServer(store: Store, settings: Settings, version: str
   }
 
   const servers: Server[] = []
-  const underWay = { count: 0 }
+  const underWay = new Set<ServerResponse>()
   async function open(handler: RequestListener, port: number): Promise<string> {
     const server = createServer(
       { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS },
       (incoming, outgoing) => {
-        underWay.count++
-        outgoing.once('close', () => underWay.count--)
+        underWay.add(outgoing)
+        outgoing.once('close', () => underWay.delete(outgoing))
         handler(incoming, outgoing)
       },
     )
@@ -100,19 +100,22 @@ export async function startServer(store: Store, settings: Settings, version: str
       while (!isDone() && performance.now() < stopMs) await sleep(10)
     }
     stopping.begin()
-    for (const server of servers) {
-      server.close()
-      server.closeIdleConnections()
-    }
-    await until(() => underWay.count - meters.waiters <= 0)
+    // The close of an HTTP server takes a connection for idle whose answer is still on its way out, and cuts it off.
+    for (const server of servers) Listener.prototype.close.call(server)
+    await until(() => [...underWay].every((answer) => !answer.writableEnded))
+    for (const server of servers) server.closeIdleConnections()
+    await until(() => underWay.size - meters.waiters <= 0)
     // Whoever waits is woken by this, and gets what there is.
     const closed = ibid
       .close()
       .catch((error: unknown) => log.error('the store could not be closed', shown(error)))
     await Promise.race([closed, sleep(Math.max(stopMs - performance.now(), 100), undefined, { ref: false })])
-    await until(() => underWay.count <= 0)
-    if (underWay.count > 0) log.warn('stopped before everything had ended', { left: underWay.count })
-    for (const server of servers) server.closeAllConnections()
+    await until(() => underWay.size === 0)
+    if (underWay.size > 0) log.warn('stopped before everything had ended', { left: underWay.size })
+    for (const server of servers) {
+      server.closeAllConnections()
+      server.close()
+    }
     modes.close()
     log.info('stopped')
   }

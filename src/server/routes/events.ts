@@ -59,7 +59,13 @@ async function stream({ at, principal, query, incoming, outgoing }: ApiRequest):
   if (Number.isSafeInteger(last)) for (const [id, event] of at.decisions.since(last)) send(id, event)
   const stopListening = at.decisions.listen(send)
   const beat = setInterval(() => outgoing.write(': still here\n\n'), BEAT_MS)
-  const forget = at.stopping.onStop(() => outgoing.end())
+  // Whoever does not read would keep the stop waiting; and nothing may be written behind the end.
+  const forget = at.stopping.onStop(() => {
+    stopListening()
+    clearInterval(beat)
+    if (outgoing.writableNeedDrain) outgoing.destroy()
+    else outgoing.end()
+  })
   outgoing.on('close', () => {
     at.meters.streams--
     clearInterval(beat)
