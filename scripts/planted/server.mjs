@@ -14,8 +14,15 @@ export const server = [
   ...at('routes/events.ts', 'stop', [
     {
       name: 'a stream is written to behind its end',
-      find: '    stopListening()\n    clearInterval(beat)\n    if',
+      find: '    quiet()\n    if',
       put: '    if',
+    },
+  ]),
+  ...at('routes/events.ts', 'keys', [
+    {
+      name: 'a stream outlives the key that opened it',
+      find: 'if (!isGood && !outgoing.writableEnded) end()',
+      put: '',
     },
   ]),
   ...at('forward.ts', 'smuggling', [

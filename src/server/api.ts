@@ -51,7 +51,8 @@ export function createApi(at: Premises, gatekeeper: Gatekeeper, log: Log): Api {
     found: readonly Route[],
     query: string,
   ): Promise<Answer | undefined> {
-    const admitted = gatekeeper.admit(incoming.headers.authorization)
+    const { authorization } = incoming.headers
+    const admitted = gatekeeper.admit(authorization)
     const principal = admitted instanceof Promise ? await admitted : admitted
     if (!principal) throw unauthenticated()
     const route = found.find(({ method }) => method === incoming.method)
@@ -68,7 +69,9 @@ export function createApi(at: Premises, gatekeeper: Gatekeeper, log: Log): Api {
       throw forbidden(`this key has not the right ${JSON.stringify(route.right)}`)
     if (route.method === 'GET') at.limits.spend(whoseLimit(principal), 1)
     const body = route.method === 'POST' ? await readJson(incoming, at.settings.maxBodyBytes) : undefined
-    return await route.handle({ at, principal, query: new URLSearchParams(query), body, incoming, outgoing })
+    const isStillGood = async (): Promise<boolean> => (await gatekeeper.admit(authorization)) !== undefined
+    const asked = { at, principal, isStillGood, query: new URLSearchParams(query), body }
+    return await route.handle({ ...asked, incoming, outgoing })
   }
 
   return {

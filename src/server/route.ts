@@ -22,6 +22,8 @@ export interface Premises {
 export interface ApiRequest {
   readonly at: Premises
   readonly principal: Principal
+  /** False: the key was revoked meanwhile. For whoever is served longer than one answer. */
+  readonly isStillGood: () => Promise<boolean>
   readonly query: URLSearchParams
   /** The JSON that was sent; undefined where a route takes none. */
   readonly body: unknown

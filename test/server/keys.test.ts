@@ -115,6 +115,17 @@ describe('[R1] keys that are not good', () => {
   })
 })
 
+test('[R1] a stream of decisions ends with the key that opened it, and tells nothing more', async () => {
+  const lost = await house.newKey('acme', 'read')
+  const headers = { authorization: `Bearer ${lost}` }
+  const stream = await fetch(`${served.url}/v1/events`, { headers })
+  const text = stream.text()
+  await owner('/v1/claims', { scope: 'refund', key: 'while-it-was-good' })
+  await house.ibid('keys', 'revoke', lost.split('_')[1] as string, '--why', 'lost')
+  expect(await text).toContain('while-it-was-good')
+  expect((await fetch(`${served.url}/v1/events`, { headers })).status).toBe(401)
+})
+
 describe('[R1] keys of another tenant', () => {
   test('see nothing and change nothing on any route, whether they name the tenant or not', async () => {
     await owner('/v1/claims', { ...WHERE, payload: SECRET })

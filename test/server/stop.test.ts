@@ -62,7 +62,8 @@ function openStream(needsDrain: boolean) {
   }
   const principal = { keyId: 'k', tenant: 'acme', rights: new Set(['read']) }
   const incoming = { headers: {} }
-  const request = { at, principal, query: new URLSearchParams(), incoming, outgoing }
+  const isStillGood = async () => true
+  const request = { at, principal, isStillGood, query: new URLSearchParams(), incoming, outgoing }
   const opened = EVENT_ROUTES[0]?.handle(request as unknown as ApiRequest)
   const decided = { tenant: 'acme', scope: 's', key: 'k', event: 'claimed', count: 1 } as AuditEvent
   return { at, opened, written, ends, outgoing, decide: () => at.decisions.sink([decided]) }

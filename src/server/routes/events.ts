@@ -1,7 +1,7 @@
 /**
  * Decisions as server-sent events, as this server takes them. A client that comes back with `Last-Event-ID`
  * gets what it missed, as far as that is remembered; one that does not read is let go, so that it costs
- * nothing.
+ * nothing. A stream ends with the key that opened it.
  */
 import type { AuditEvent } from '../../core/audit.js'
 import { queryOf } from '../fields.js'
@@ -11,6 +11,7 @@ import type { ApiRequest, Route } from '../route.js'
 import { tenantIfAny } from '../tenant-of.js'
 
 const BEAT_MS = 15_000
+const KEY_MS = 500
 /** Bytes that may wait for a client that does not read them. */
 const MOST_UNREAD = 1_048_576
 
@@ -30,7 +31,8 @@ export const EVENT_ROUTES: readonly Route[] = [
   },
 ]
 
-async function stream({ at, principal, query, incoming, outgoing }: ApiRequest): Promise<undefined> {
+async function stream(request: ApiRequest): Promise<undefined> {
+  const { at, principal, query, incoming, outgoing } = request
   const tenant = tenantIfAny(principal, queryOf(query, ['tenant'])['tenant'])
   if (at.meters.streams >= at.settings.maxStreams) {
     throw refusal(
@@ -59,17 +61,31 @@ async function stream({ at, principal, query, incoming, outgoing }: ApiRequest):
   if (Number.isSafeInteger(last)) for (const [id, event] of at.decisions.since(last)) send(id, event)
   const stopListening = at.decisions.listen(send)
   const beat = setInterval(() => outgoing.write(': still here\n\n'), BEAT_MS)
-  // Whoever does not read would keep the stop waiting; and nothing may be written behind the end.
-  const forget = at.stopping.onStop(() => {
-    stopListening()
+  const watch = setInterval(() => void endIfRevoked(), KEY_MS)
+
+  function quiet(): void {
     clearInterval(beat)
+    clearInterval(watch)
+    stopListening()
+  }
+
+  /** Nothing may be written behind the end. Whoever does not read would keep a stop waiting. */
+  function end(): void {
+    quiet()
     if (outgoing.writableNeedDrain) outgoing.destroy()
     else outgoing.end()
-  })
+  }
+
+  async function endIfRevoked(): Promise<void> {
+    // A store that does not answer says nothing about the key.
+    const isGood = await request.isStillGood().catch(() => true)
+    if (!isGood && !outgoing.writableEnded) end()
+  }
+
+  const forget = at.stopping.onStop(end)
   outgoing.on('close', () => {
     at.meters.streams--
-    clearInterval(beat)
-    stopListening()
+    quiet()
     forget()
   })
   return undefined
