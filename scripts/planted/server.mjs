@@ -25,6 +25,13 @@ export const server = [
       put: '',
     },
   ]),
+  ...at('limits.ts', 'limits', [
+    {
+      name: 'a quota does not count the claims that are under way',
+      find: 'writtenToday(tenant) + before >= quotaPerDay',
+      put: 'writtenToday(tenant) >= quotaPerDay',
+    },
+  ]),
   ...at('forward.ts', 'smuggling', [
     {
       name: 'a body is passed on without a word of where it ends',

@@ -9,10 +9,11 @@ import type { Settings, TenantLimits } from './settings.js'
 export interface Limits {
   /** Throws RATE_LIMITED, with when to come again, where `items` are too many right now. */
   spend(tenant: string, items: number): void
-  /** Throws QUOTA_EXCEEDED where the day's receipts are used up. */
-  checkQuota(tenant: string, items: number): void
-  /** New receipts that were written. */
-  wrote(tenant: string, items: number): void
+  /**
+   * Room for one new receipt, until the result is told whether it was written. Throws QUOTA_EXCEEDED where the day's
+   * receipts are used up, or will be if all that are under way are written.
+   */
+  reserve(tenant: string): (isWritten: boolean) => void
 }
 
 interface Bucket {
@@ -22,11 +23,14 @@ interface Bucket {
 
 const DAY_MS = 86_400_000
 const MOST_TENANTS = 100_000
+/** Claims that are under way have been answered by then, but for those that wait. */
+const UNDER_WAY_MS = 1_000
 
 export function createLimits(settings: Settings, nowMs: () => number = Date.now): Limits {
   const buckets = new Map<string, Bucket>()
   let day = 0
   let written = new Map<string, number>()
+  const underWay = new Map<string, number>()
 
   function limitsOf(tenant: string): Required<TenantLimits> {
     const own = settings.tenants.get(tenant)
@@ -46,6 +50,24 @@ export function createLimits(settings: Settings, nowMs: () => number = Date.now)
       written = new Map()
     }
     return written.get(tenant) ?? 0
+  }
+
+  function usedUp(tenant: string, quotaPerDay: number): Error {
+    const whose = `tenant ${JSON.stringify(tenant)}`
+    if (writtenToday(tenant) >= quotaPerDay) {
+      return refusal(
+        'QUOTA_EXCEEDED',
+        `${whose} has used its ${quotaPerDay} new receipts of today; nothing was executed`,
+        'come again tomorrow (UTC), or have the quota raised',
+        DAY_MS - (nowMs() % DAY_MS),
+      )
+    }
+    return refusal(
+      'QUOTA_EXCEEDED',
+      `${whose} has claims under way for the rest of its ${quotaPerDay} new receipts of today; nothing was executed`,
+      'come again when they have been answered',
+      UNDER_WAY_MS,
+    )
   }
 
   return {
@@ -72,18 +94,17 @@ export function createLimits(settings: Settings, nowMs: () => number = Date.now)
       }
       bucket.left -= items
     },
-    checkQuota(tenant, items) {
+    reserve(tenant) {
       const { quotaPerDay } = limitsOf(tenant)
-      if (quotaPerDay === 0 || writtenToday(tenant) + items <= quotaPerDay) return
-      throw refusal(
-        'QUOTA_EXCEEDED',
-        `tenant ${JSON.stringify(tenant)} has used its ${quotaPerDay} new receipts of today; nothing was executed`,
-        'come again tomorrow (UTC), or have the quota raised',
-        DAY_MS - (nowMs() % DAY_MS),
-      )
-    },
-    wrote(tenant, items) {
-      written.set(tenant, writtenToday(tenant) + items)
+      const before = underWay.get(tenant) ?? 0
+      if (quotaPerDay > 0 && writtenToday(tenant) + before >= quotaPerDay) throw usedUp(tenant, quotaPerDay)
+      underWay.set(tenant, before + 1)
+      return (isWritten) => {
+        const left = (underWay.get(tenant) ?? 1) - 1
+        if (left > 0) underWay.set(tenant, left)
+        else underWay.delete(tenant)
+        if (isWritten) written.set(tenant, writtenToday(tenant) + 1)
+      }
     },
   }
 }

@@ -18,7 +18,11 @@ let document: Document
 
 beforeAll(async () => {
   house = openHouse((end) => (close = end))
-  const tenants = { slow: { ratePerSecond: 1, burst: 3 }, small: { quotaPerDay: 2 } }
+  const tenants = {
+    slow: { ratePerSecond: 1, burst: 3 },
+    small: { quotaPerDay: 2 },
+    little: { quotaPerDay: 3 },
+  }
   const config = house.write('ibid.json', JSON.stringify({ maxBodyBytes: 20_000, maxBatch: 20, tenants }))
   served = await house.serve('--config', config)
   acme = await house.newKey('acme', 'admin')
@@ -79,6 +83,20 @@ describe('rates and quotas', () => {
     const third = await small('/v1/claims', { scope: 'q', key: 'c' })
     expect(third).toMatchObject({ status: 429, body: { code: 'QUOTA_EXCEEDED' } })
     expect((await small('/v1/receipt?scope=q&key=c')).body).toEqual({ receipt: null })
+  })
+
+  test('a quota holds for what comes at once, in one request or in many', async () => {
+    const little = caller(served.url, await house.newKey('little'))
+    const claims = Array.from({ length: 20 }, (_, i) => ({ scope: 'q', key: `k${i}` }))
+    const { body } = await little<{ results: { status: number }[] }>('/v1/claims', { claims })
+    const alone = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => little('/v1/claims', { scope: 'q', key: `a${i}` })),
+    )
+    const statuses = [...body.results, ...alone].map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(3)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(37)
+    const { body: page } = await little<{ receipts: unknown[] }>('/v1/receipts')
+    expect(page.receipts).toHaveLength(3)
   })
 })
 

@@ -67,7 +67,6 @@ async function claim(request: ApiRequest, item: Fields): Promise<Answer> {
   const { at, principal } = request
   objectOf(item, 'the claim', INTENT)
   const tenant = tenantOf(principal, textIfGiven(item, 'tenant'))
-  at.limits.checkQuota(tenant, 1)
   const intent: Intent = {
     tenant,
     scope: textOf(item, 'scope'),
@@ -78,16 +77,20 @@ async function claim(request: ApiRequest, item: Fields): Promise<Answer> {
       ? {}
       : { identity: item['identity'] as NonNullable<Intent['identity']> }),
   }
+  const told = at.limits.reserve(tenant)
+  let isWritten = false
   try {
     const policy = policyOf(item, at.settings.maxWait)
     const claimed = await waiting(at, policy.wait, async () => await at.ibid.claim(intent, policy))
     if (!claimed.claimed) return succeeded(claimed.value, claimed.receipt, true)
-    at.limits.wrote(tenant, 1)
+    isWritten = true
     const { token, resumed, receipt } = claimed
     const checkFirst = receipt.recovery === 'check' && receipt.attempt > 1
     return { status: 201, body: { outcome: 'claimed', token, resumed, checkFirst, receipt } }
   } catch (error) {
     return ended(error)
+  } finally {
+    told(isWritten)
   }
 }
 
