@@ -67,7 +67,7 @@ describe('[R33][R35] arguments', () => {
   ])(
     '[R22] %j as the name of one that cannot be told from others: refused, and the program goes on',
     async (name) => {
-      const made = bench([refundTool({ input: { type: 'object' } })])
+      const made = benchOf([refundTool({ input: { type: 'object' } })])
       const refused = await made.broker.call('issue_refund', { outer: { [name]: 2 ** 60 } }, CONTEXT)
       expect(refused).toMatchObject({
         error: {

@@ -134,7 +134,7 @@ describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be
     ['whose getter throws', Object.defineProperty({}, 'id', { enumerable: true, get: oops })],
     ['that is nested without end', nested(50_000)],
   ])('%s: the call is a success all the same', async (_, result) => {
-    const shown = await seen(bench([refundTool({ effect, execute: () => result })]))
+    const shown = await seen(benchOf([refundTool({ effect, execute: () => result })]))
     expect(shown).toEqual({ ok: true, data: { unavailable: expect.any(String) as string } })
   })
 
@@ -142,7 +142,7 @@ describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be
     const execute = (): never => {
       throw new Rejected('no', { data: { toJSON: oops } })
     }
-    expect(await seen(bench([refundTool({ effect, execute })]))).toMatchObject({
+    expect(await seen(benchOf([refundTool({ effect, execute })]))).toMatchObject({
       ok: false,
       error: { message: 'no', data: { unavailable: expect.any(String) as string } },
     })
