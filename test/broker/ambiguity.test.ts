@@ -120,10 +120,9 @@ describe('with a downstream that takes the key', () => {
     const caller = new AbortController()
     const tool = refundTool({ ...keyed, timeout: TIMEOUT, execute: payments.refund, retry: { attempts: 1 } })
     const pause = async (): Promise<void> => caller.abort()
-    const made = benchOf([tool], { pace: { pause } })
-    benches.push(made)
+    const { broker } = benchOf([tool], { pace: { pause } })
     const context = { ...CONTEXT, signal: caller.signal }
-    const { observation, shown } = await made.broker.answer('issue_refund', ARGS, context)
+    const { observation, shown } = await broker.answer('issue_refund', ARGS, context)
     expect(errorCode(observation)).toBe('UPSTREAM_TIMEOUT')
     expect(shown).toMatchObject({ error: { code: 'UPSTREAM_TIMEOUT', retriable: false } })
     expect(payments.effects.all()).toHaveLength(1)
