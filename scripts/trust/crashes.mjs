@@ -12,7 +12,7 @@ import { startPostgres } from '../servers/postgres.mjs'
 import { startRedis } from '../servers/redis.mjs'
 
 const KILLS = 50_000
-const MINUTES = Number(process.env.IBID_TRUST_CRASH_MINUTES ?? 75)
+const MINUTES = Number(process.env.IBID_TRUST_CRASH_MINUTES ?? 45)
 const fixture = (name) => new URL(`../../test/fixtures/${name}-store.mjs`, import.meta.url)
 const FIRST = { leaseMs: 300, lanes: 6 }
 const LATER = { leaseMs: 300, lanes: 6, together: 12, rounds: 20 }
