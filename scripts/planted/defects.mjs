@@ -1,4 +1,5 @@
 /** The deliberate defects: what is changed where, and which tests have to notice. */
+import { adapters } from './adapters.mjs'
 import { broker } from './broker.mjs'
 import { cli } from './cli.mjs'
 import { core } from './core.mjs'
@@ -24,6 +25,7 @@ export const defects = [
   ...postgres,
   ...redis,
   ...broker,
+  ...adapters,
   ...mcp,
   ...http,
   ...webhook,

@@ -27,7 +27,7 @@ export function aiSdkTools(broker: Broker, options: AiSdkOptions = {}): Record<s
             {
               context: carriedContext('context' in info ? info.context : info.experimental_context),
               signal: info.abortSignal,
-              stored: isInHistory(info),
+              stored: isWaiting(info),
             },
             options,
           ),
@@ -41,14 +41,14 @@ export function aiSdkTools(broker: Broker, options: AiSdkOptions = {}): Record<s
 }
 
 /**
- * A call that stands in the messages came back with them, approved: its id is as old as they are. Any other was made up
- * by the model a moment ago, and is not seen here again.
+ * A call that stands in the messages, and has no result there, came back with them, approved: its id is as old as they
+ * are. Any other was made up by the model a moment ago, and is not seen here again; so was one under the id of a call
+ * that has its result, and an id that stands for two calls is none: some models count theirs anew at every turn.
  */
-function isInHistory({ messages, toolCallId }: ToolExecutionOptions): boolean {
-  return messages.some(
-    ({ role, content }) =>
-      role === 'assistant' &&
-      typeof content !== 'string' &&
-      content.some((part) => part.type === 'tool-call' && part.toolCallId === toolCallId),
-  )
+function isWaiting({ messages, toolCallId }: ToolExecutionOptions): boolean {
+  const about = messages
+    .flatMap(({ content }) => (typeof content === 'string' ? [] : [...content]))
+    .filter((part) => 'toolCallId' in part && part.toolCallId === toolCallId)
+    .map(({ type }) => type)
+  return about.filter((type) => type === 'tool-call').length === 1 && !about.includes('tool-result')
 }

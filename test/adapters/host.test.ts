@@ -41,8 +41,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const observe = (): never => {
-  throw new TypeError('the log is full')
+const LOGS: Readonly<Record<string, () => never>> = {
+  'at once': () => {
+    throw new TypeError('the log is full')
+  },
+  later: (() => Promise.reject(new TypeError('the log is full'))) as unknown as () => never,
 }
 
 /** Contexts as the engines hand them to a step: the attempt is in them, and changes; the ids do not. */
@@ -119,7 +122,7 @@ describe.each(Object.entries(AGENTS))('%s', (_name, load) => {
     expect(effects.all()).toHaveLength(1)
   })
 
-  test('a log that throws loses no answer', async () => {
+  test.each(Object.entries(LOGS))('a log that throws %s loses no answer', async (_when, observe) => {
     const shown = await (
       await load()
     ).fresh({
@@ -159,6 +162,23 @@ test('[R21] an approval of all calls to come makes no id a stored one', async ()
     await refund?.invoke(runContext, JSON.stringify(REFUND), { toolCall: { ...rawItem, callId } })
   expect(await call('call_1')).toMatchObject({ ok: true })
   expect(await call('call_2')).toMatchObject({ ok: false, error: { code: 'NEEDS_HUMAN' } })
+  expect(effects.all()).toHaveLength(1)
+})
+
+test('[R21] an id that the model gives to one call after another makes none of them a stored one', async () => {
+  const { issue_refund: refund } = aiSdkTools(broker, { context: { runId: 'run' } })
+  const call = { type: 'tool-call' as const, toolCallId: 'call_0', toolName: 'issue_refund', input: REFUND }
+  const asked = { role: 'assistant' as const, content: [call] }
+  const output = { type: 'json' as const, value: null }
+  const answered = { role: 'tool' as const, content: [{ ...call, type: 'tool-result' as const, output }] }
+  const twice = { ...asked, content: [call, call] }
+  const histories = [[], [asked, answered], [asked, answered, asked], [asked, asked], [twice]]
+  const shown: unknown[] = []
+  for (const messages of histories)
+    shown.push(await refund?.execute?.(REFUND, { toolCallId: 'call_0', messages }))
+  expect(shown[0]).toMatchObject({ ok: true })
+  for (const again of shown.slice(1))
+    expect(again).toMatchObject({ ok: false, error: { code: 'NEEDS_HUMAN' } })
   expect(effects.all()).toHaveLength(1)
 })
 
