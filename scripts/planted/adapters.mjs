@@ -16,4 +16,11 @@ export const adapters = [
       put: "(type) => type === 'tool-call').length > 0",
     },
   ]),
+  ...at('openai-agents.ts', 'host', [
+    {
+      name: 'arguments that are no JSON end the run of an agent',
+      find: 'return Object.assign(made, { invoke: unparsed })',
+      put: 'return Object.assign(made, { invoke })',
+    },
+  ]),
 ]

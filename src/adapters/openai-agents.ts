@@ -2,8 +2,10 @@
  * `ibid/openai-agents`: a broker's tools for agents of the OpenAI Agents SDK. The run comes from the run's
  * context, `run(agent, input, { context: { ibid: { runId } } })`, which a serialized state carries along.
  */
-import { type FunctionTool, type RunContext, tool } from '@openai/agents'
+import { type FunctionTool, ModelBehaviorError, type RunContext, tool } from '@openai/agents'
 import type { Broker, ModelObservation } from '../guards/broker/index.js'
+import { refusal } from '../guards/broker/observation.js'
+import { invalidArguments } from '../guards/broker/words.js'
 import { type AdapterOptions, answerCall, carriedContext } from './host/answer.js'
 import { objectSchema } from './host/object-schema.js'
 
@@ -19,8 +21,8 @@ type LooseSchema = Extract<Parameters<typeof tool>[0], { readonly strict: false 
 
 /** For `new Agent({ tools })`. Spread one to add to it: `{ ...refund, needsApproval: async () => true }`. */
 export function openaiAgentsTools(broker: Broker, options: OpenAiAgentsOptions = {}): FunctionTool[] {
-  return broker.tools.map((card) =>
-    tool<LooseSchema, unknown, ModelObservation>({
+  return broker.tools.map((card) => {
+    const made: FunctionTool = tool<LooseSchema, unknown, ModelObservation>({
       name: card.name,
       description: card.description ?? card.title ?? '',
       parameters: objectSchema(card) as unknown as NonNullable<LooseSchema>,
@@ -38,9 +40,19 @@ export function openaiAgentsTools(broker: Broker, options: OpenAiAgentsOptions =
           },
           options,
         ),
-    }),
-  )
+    })
+    const invoke = made.invoke.bind(made)
+    // What is no JSON is the model's mistake, and the model is told of it; the SDK would end the run.
+    const unparsed: typeof invoke = (...call) =>
+      invoke(...call).catch((error: unknown) => {
+        if (!(error instanceof ModelBehaviorError)) throw error
+        return broker.toModel(card.name, refusal(invalidArguments(NO_JSON)))
+      })
+    return Object.assign(made, { invoke: unparsed })
+  })
 }
+
+const NO_JSON = [{ field: '', message: 'they are no JSON' }]
 
 /**
  * A call that a person approved has been through a serialized state, which keeps its id. An approval of all calls to

@@ -182,6 +182,16 @@ test('[R21] an id that the model gives to one call after another makes none of t
   expect(effects.all()).toHaveLength(1)
 })
 
+test.each(['{"payment":', ''])(
+  '[R35] OpenAI: arguments that are no JSON (%j) do not end the run',
+  async (input) => {
+    const [refund] = openaiAgentsTools(broker, { context: { runId: 'run' } })
+    const told = await refund?.invoke(new RunContext(), input)
+    expect(told).toMatchObject({ ok: false, error: { code: 'INVALID_ARGUMENTS', retriable: false } })
+    expect(effects.all()).toEqual([])
+  },
+)
+
 test('the context of AI SDK 7 is read where it has one', async () => {
   const { issue_refund: refund } = aiSdkTools(broker)
   const info = { toolCallId: 'call_1', messages: [], context: { ibid: { runId: 'run', stepId: 'step' } } }
