@@ -2,6 +2,7 @@
 import { inFolder } from './in-folder.mjs'
 
 const at = inFolder('src/guards/queue', 'test/queue')
+const behind = inFolder('src/adapters', 'test/queue')
 
 export const queue = [
   ...at('consume.ts', 'guard', [
@@ -81,6 +82,27 @@ export const queue = [
       name: 'the broker hears of progress after the verdict',
       find: '        active.delete(one)\n',
       put: '        if (active.size > 1) active.delete(one)\n',
+    },
+  ]),
+  ...at('deliveries.ts', 'trouble', [
+    {
+      name: 'a log that throws ends the process of its consumer',
+      find: 'quietly(() => watch.onError?.(error, message))',
+      put: 'watch.onError?.(error, message)',
+    },
+  ]),
+  ...at('poll.ts', 'trouble', [
+    {
+      name: 'a log that throws ends the asking',
+      find: 'quietly(() => onError(error))',
+      put: 'onError(error)',
+    },
+  ]),
+  ...behind('bullmq.ts', 'trouble', [
+    {
+      name: 'a log that throws fails a job for good',
+      find: 'quietly(() => options.onVerdict?.(verdict, job))',
+      put: 'options.onVerdict?.(verdict, job)',
     },
   ]),
 ]

@@ -5,6 +5,7 @@
  */
 import type { Job } from 'bullmq'
 import { IbidError } from '../core/errors.js'
+import { quietly } from '../core/quietly.js'
 import { type BehindBroker, consume, MESSAGE_KEY_HEADER, type Verdict } from '../guards/queue/index.js'
 import type { Ibid } from '../ibid.js'
 
@@ -27,7 +28,7 @@ export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqO
 
   return async (job: Job<D, T>, token?: string): Promise<T> => {
     const verdict = await guard(job)
-    options.onVerdict?.(verdict, job)
+    quietly(() => options.onVerdict?.(verdict, job))
     switch (verdict.kind) {
       case 'ack':
         return verdict.value as T

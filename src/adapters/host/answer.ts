@@ -3,6 +3,7 @@
  * the framework's own place, whatever the program adds comes on top, and the model gets back what the broker
  * shows it. Nothing is ever read out of the arguments.
  */
+import { quietly } from '../../core/quietly.js'
 import type { Broker, CallContext, ModelObservation, Observation } from '../../guards/broker/index.js'
 
 /** A call as the framework hands it to a tool. */
@@ -58,11 +59,7 @@ export async function answerCall<Info>(
     { toolCallId, ...place },
     options.model,
   )
-  try {
-    observe?.(observation, call)
-  } catch {
-    // A log that throws is not a reason to lose an answer.
-  }
+  quietly(() => observe?.(observation, call))
   return shown
 }
 

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
+import { quietly } from '../../core/quietly.js'
 import type { Ibid } from '../../ibid.js'
 import type { JsonSchema } from '../../key/index.js'
 import { withoutPretence } from './arguments.js'
@@ -99,7 +100,7 @@ export function createBroker(options: BrokerOptions): Broker {
       random: Math.random,
       ...options.pace,
     },
-    onError: (error, tool) => report(options.onError, error, tool),
+    onError: (error, tool) => quietly(() => options.onError?.(error, tool)),
   }
 
   const tenant = options.tenant ?? options.ibid.tenant
@@ -139,15 +140,6 @@ export function createBroker(options: BrokerOptions): Broker {
       return { observation, shown: toModel(name, observation, model) }
     },
     contract: (name) => tools.get(name)?.contract,
-  }
-}
-
-/** A host's log that throws is not a reason to lose an answer. */
-function report(onError: BrokerOptions['onError'], error: unknown, tool: string): void {
-  try {
-    onError?.(error, tool)
-  } catch {
-    // Theirs.
   }
 }
 

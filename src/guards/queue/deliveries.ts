@@ -3,6 +3,7 @@
  * loss: the broker delivers the message again, and its receipt knows. A dead letter is told only when it is laid
  * down elsewhere; until then the message stays where it is.
  */
+import { quietly } from '../../core/quietly.js'
 import type { Consumer } from './consume.js'
 import type { Ack, Dead, Retry, Verdict } from './verdict.js'
 
@@ -76,9 +77,9 @@ export function createDeliveries<M, T>(
       try {
         const verdict = await guard(message)
         await tell(message, verdict)
-        watch.onVerdict?.(verdict, message)
+        quietly(() => watch.onVerdict?.(verdict, message))
       } catch (error) {
-        watch.onError?.(error, message)
+        quietly(() => watch.onError?.(error, message))
       } finally {
         onTheirWay--
         for (const one of waiting) {

@@ -1,5 +1,6 @@
 /** A broker that has to be asked: asked again and again, while there is room for what it hands out. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { quietly } from '../../core/quietly.js'
 import type { Deliveries } from './deliveries.js'
 
 export interface Running {
@@ -24,7 +25,7 @@ export function poll<M>(
     try {
       return await receive(concurrency - deliveries.size, signal)
     } catch (error) {
-      if (!signal.aborted) onError(error)
+      if (!signal.aborted) quietly(() => onError(error))
     }
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined)
     return []

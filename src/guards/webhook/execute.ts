@@ -4,6 +4,7 @@
  */
 import { IbidError, Rejected } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
+import { quietly } from '../../core/quietly.js'
 import type { Ibid, Where } from '../../ibid.js'
 import { problem, received } from './answer.js'
 import type { WebhookEvent } from './event.js'
@@ -74,7 +75,7 @@ function failed<P, T, Tx>(
   const silent = source.silent ?? false
   const { code, retryAfterMs = 1_000 } = error instanceof IbidError ? error : { code: undefined }
   if (error instanceof Rejected) {
-    if (own) observe(onError, error, event)
+    if (own) quietly(() => onError?.(error, event))
     return received('rejected', silent)
   }
   // It was done; only what it returned is gone.
@@ -82,20 +83,8 @@ function failed<P, T, Tx>(
   if (!own && code === 'RETRY_IN_FLIGHT') {
     return inFlight === 'accept' ? received('in-flight', silent) : problem('RETRY_IN_FLIGHT', retryAfterMs)
   }
-  observe(onError, error, event)
+  quietly(() => onError?.(error, event))
   if (!own && code === 'KEY_REUSED') return problem('KEY_REUSED')
   if (code === 'OUTCOME_UNKNOWN') return problem('OUTCOME_UNKNOWN', HELD_RETRY_MS)
   return problem(!own && code === 'STORE_UNAVAILABLE' ? 'STORE_UNAVAILABLE' : 'NOT_HANDLED', retryAfterMs)
-}
-
-function observe<P>(
-  onError: Settings<P, unknown, unknown>['onError'],
-  error: unknown,
-  event: WebhookEvent<P>,
-): void {
-  try {
-    onError?.(error, event)
-  } catch {
-    // An observer that throws has not observed anything.
-  }
 }

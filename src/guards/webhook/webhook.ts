@@ -4,6 +4,7 @@
  */
 import { IbidError, invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
+import { quietly } from '../../core/quietly.js'
 import type { Ibid, Where } from '../../ibid.js'
 import { challengeAnswer, problem } from './answer.js'
 import { exactText, readBody } from './body.js'
@@ -115,9 +116,5 @@ async function settle<P, T, Tx>(
 
 /** An observer that throws has not observed anything; the delivery goes on. */
 function tell<A extends readonly unknown[]>(observer: ((...said: A) => void) | undefined, ...said: A): void {
-  try {
-    observer?.(...said)
-  } catch {
-    // Nobody is left to tell.
-  }
+  quietly(() => observer?.(...said))
 }

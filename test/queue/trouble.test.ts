@@ -1,0 +1,69 @@
+/** What may not cost a message its verdict, or the process its life: logs that throw, times that are none, lost counters. */
+import type { ConsumerMessages } from '@nats-io/jetstream'
+import type { Channel, ConsumeMessage } from 'amqplib'
+import type { Job } from 'bullmq'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { consume as consumeRabbit } from '../../src/adapters/amqp.js'
+import { processor } from '../../src/adapters/bullmq.js'
+import { consume as consumeStream } from '../../src/adapters/nats.js'
+import { createDeliveries, poll, type Verdict } from '../../src/guards/queue/index.js'
+import { IbidError, OutcomeUnknown } from '../../src/index.js'
+import { consumer, failing, keyed, type Message } from './consumer.js'
+
+const unheard: unknown[] = []
+const hear = (error: unknown): void => void unheard.push(error)
+beforeEach(() => {
+  unheard.length = 0
+  process.on('unhandledRejection', hear)
+})
+afterEach(() => {
+  process.off('unhandledRejection', hear)
+  expect(unheard).toEqual([])
+})
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const silent = { ack: () => 0, retry: () => 0, dead: () => 0 }
+
+describe.each<[string, () => never]>([
+  ['at once', failing(new Error('the log is full'))],
+  ['later', (async () => failing(new Error('the log is full'))()) as unknown as () => never],
+])('a log that throws %s', (_when, log) => {
+  test('loses no verdict, and is not taken for a broker that could not be told', async () => {
+    const { take } = consumer()
+    const errors: unknown[] = []
+    const told = createDeliveries(take, silent, { onVerdict: log, onError: (error) => errors.push(error) })
+    await told.take(keyed('a'))
+    const broken = { ...silent, ack: failing(new Error('closed')) }
+    await createDeliveries(take, broken, { onError: log }).take(keyed('a'))
+    await turn()
+    expect(errors).toEqual([])
+  })
+
+  test('does not end the asking', async () => {
+    const { take } = consumer()
+    let asked = 0
+    const receive = (): Promise<never> => Promise.reject(new Error(`no network ${++asked}`))
+    const running = poll(createDeliveries(take, silent), 1, receive, log)
+    await turn()
+    await running.stop()
+    expect(asked).toBe(1)
+  })
+
+  test('does not fail a job of BullMQ that is to be tried again', async () => {
+    const { ibid } = consumer()
+    const moved: number[] = []
+    const run = processor<unknown, unknown>(ibid, {
+      queue: 'jobs',
+      handle: failing(new Error('later')),
+      onVerdict: log,
+    })
+    await expect(run(jobOf(moved), 'token')).rejects.toMatchObject({ name: 'DelayedError' })
+    expect(moved).toHaveLength(1)
+    await turn()
+  })
+})
+
+function jobOf(moved: number[], over: object = {}): Job {
+  const moveToDelayed = async (at: number): Promise<void> => void moved.push(at)
+  return { id: '1', timestamp: 1, data: {}, attemptsStarted: 1, moveToDelayed, ...over } as unknown as Job
+}
