@@ -98,6 +98,13 @@ export const queue = [
       put: 'onError(error)',
     },
   ]),
+  ...at('consume.ts', 'trouble', [
+    {
+      name: 'a status check that hangs keeps its held message for ever',
+      find: 'askWithin(settings.timeoutMs, ',
+      put: 'askWithin(Infinity, ',
+    },
+  ]),
   ...behind('bullmq.ts', 'trouble', [
     {
       name: 'a log that throws fails a job for good',

@@ -67,3 +67,15 @@ function jobOf(moved: number[], over: object = {}): Job {
   const moveToDelayed = async (at: number): Promise<void> => void moved.push(at)
   return { id: '1', timestamp: 1, data: {}, attemptsStarted: 1, moveToDelayed, ...over } as unknown as Job
 }
+
+test('[R14] a held message whose status check hangs is dead when its time is up, and its check is told', async () => {
+  const signals: AbortSignal[] = []
+  const check = (_message: Message, { signal }: { readonly signal: AbortSignal }): Promise<never> => {
+    signals.push(signal)
+    return new Promise(() => {})
+  }
+  const handle = failing(new OutcomeUnknown('the line went dead'))
+  const { take } = consumer({ recovery: { check }, lease: 100, timeout: 200, handle })
+  expect(await take(keyed('a'))).toMatchObject({ kind: 'dead' } satisfies Partial<Verdict>)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+}, 10_000)

@@ -11,7 +11,7 @@ import { digestOfBytes } from './body.js'
 import { messageKey } from './message-key.js'
 import { type ConsumeOptions, readSettings, type Settings } from './settings.js'
 import { acked, dead, handlerFailed, refused, type Verdict } from './verdict.js'
-import { ask, type Work, workOf } from './work.js'
+import { askWithin, type Work, workOf } from './work.js'
 import { createWorking } from './working.js'
 
 export type Consumer<M, T = unknown> = (message: M) => Promise<Verdict<T | undefined>>
@@ -112,8 +112,8 @@ async function lookUp<M, T>(
 ): Promise<Verdict<T | undefined> | undefined> {
   if (!settings.check || receipt?.key !== intent.key || receipt.scope !== intent.scope) return undefined
   const { tenant, scope, key, attempt: number, epoch, createdAt } = receipt
-  const { signal } = new AbortController()
-  const answer = await ask(settings.check, message, { tenant, scope, key, number, epoch, createdAt, signal })
+  const held = { tenant, scope, key, number, epoch, createdAt }
+  const answer = await askWithin(settings.timeoutMs, settings.check, message, held)
   if (answer.found !== true) return undefined
   const resolution = { as: 'succeeded', value: answer.value } as const
   try {

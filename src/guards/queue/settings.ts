@@ -75,12 +75,15 @@ export interface Settings<M, T> {
   readonly policy: Policy<T>
   readonly maxAttempts: number
   readonly leaseMs: number
+  readonly timeoutMs: number
   readonly delays: Delays
   readonly working: ((message: M) => unknown) | undefined
   readonly deliveries: (message: M) => number | undefined
 }
 
 const DEFAULTS = { window: '10m', lease: '30s', wait: 0, guardDelay: '2s' } as const
+/** Node takes a longer one for none at all. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 
@@ -110,7 +113,7 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
     ...(options.maxAttempts === undefined ? {} : { maxAttempts: options.maxAttempts }),
     ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
   }
-  const { maxAttempts, leaseMs } = readPolicy(policy)
+  const { maxAttempts, leaseMs, timeoutMs } = readPolicy(policy)
   return {
     queue,
     scope,
@@ -125,6 +128,7 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
     policy: { ...policy, maxAttempts },
     maxAttempts,
     leaseMs,
+    timeoutMs,
     delays: {
       guardMs: toMs(options.guardDelay ?? DEFAULTS.guardDelay, 'guardDelay'),
       handlerMs: readRetryDelay(options.retryDelay),

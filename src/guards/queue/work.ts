@@ -4,7 +4,7 @@
  */
 import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt, CheckResult } from '../../core/policy.js'
-import type { MessageCheck, Settings } from './settings.js'
+import { LONGEST_TIMER_MS, type MessageCheck, type Settings } from './settings.js'
 
 export interface Work<T> {
   readonly effect: (attempt: Attempt) => Promise<T>
@@ -59,6 +59,27 @@ export async function ask<M, T>(
   } catch {
     return { found: 'unclear' }
   }
+}
+
+/** A check under no lease: of a message that is held. One that hangs is ended when its time is up, and told nothing. */
+export function askWithin<M, T>(
+  timeoutMs: number,
+  check: MessageCheck<M, T>,
+  message: M,
+  held: Omit<Attempt, 'signal'>,
+): Promise<CheckResult<T>> {
+  const stopping = new AbortController()
+  return new Promise((resolve) => {
+    const late = (): void => {
+      stopping.abort(new DOMException(`the status check did not end within ${timeoutMs} ms`, 'TimeoutError'))
+      resolve({ found: 'unclear' })
+    }
+    const timer = setTimeout(late, Math.min(timeoutMs, LONGEST_TIMER_MS))
+    void ask(check, message, { ...held, signal: stopping.signal }).then((answer) => {
+      clearTimeout(timer)
+      resolve(answer)
+    })
+  })
 }
 
 /**
