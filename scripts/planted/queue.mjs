@@ -105,11 +105,25 @@ export const queue = [
       put: 'askWithin(Infinity, ',
     },
   ]),
+  ...at('verdict.ts', 'trouble', [
+    {
+      name: 'a delay that is no time is told to the broker',
+      find: 'ms !== undefined && Number.isFinite(ms) && ms >= 0 ?',
+      put: 'ms !== undefined ?',
+    },
+  ]),
   ...behind('bullmq.ts', 'trouble', [
     {
       name: 'a log that throws fails a job for good',
       find: 'quietly(() => options.onVerdict?.(verdict, job))',
       put: 'options.onVerdict?.(verdict, job)',
+    },
+  ]),
+  ...behind('amqp.ts', 'trouble', [
+    {
+      name: 'a delay longer than a timer is none',
+      find: 'sleep(Math.min(delayMs, LONGEST_TIMER_MS), ',
+      put: 'sleep(delayMs, ',
     },
   ]),
 ]

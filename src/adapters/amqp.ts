@@ -14,6 +14,7 @@ import {
   type Running,
   type Watch,
 } from '../guards/queue/index.js'
+import { LONGEST_TIMER_MS } from '../guards/queue/settings.js'
 import type { Ibid } from '../ibid.js'
 
 /** For producers: `channel.sendToQueue(queue, body, { headers: withMessageKey('order-81'), messageId })`. */
@@ -46,7 +47,9 @@ export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOpti
   const told = {
     ack: (message: ConsumeMessage) => channel.ack(message),
     async retry(message: ConsumeMessage, { delayMs }: { delayMs: number }) {
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await sleep(Math.min(delayMs, LONGEST_TIMER_MS), undefined, { signal: stopping.signal }).catch(
+        () => undefined,
+      )
       channel.nack(message, false, true)
     },
     async dead(message: ConsumeMessage, verdict: Dead) {

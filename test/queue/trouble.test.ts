@@ -68,6 +68,37 @@ function jobOf(moved: number[], over: object = {}): Job {
   return { id: '1', timestamp: 1, data: {}, attemptsStarted: 1, moveToDelayed, ...over } as unknown as Job
 }
 
+describe('a time that is none', () => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('%s: the usual delay', async (retryAfterMs) => {
+    const facts = { code: 'BUSY', retriable: true, action: 'later', retryAfterMs }
+    const { take } = consumer({ handle: failing(new IbidError('busy', facts)) })
+    expect(await take(keyed('a'))).toMatchObject({ kind: 'retry', delayMs: 1_000 })
+  })
+
+  test('longer than a timer lasts: RabbitMQ does not get the message back at once', async () => {
+    const { ibid } = consumer()
+    const told: string[] = []
+    let deliver: ((message: ConsumeMessage) => void) | undefined
+    const channel = {
+      consume: async (_queue: string, take: typeof deliver) => ((deliver = take), { consumerTag: 'one' }),
+      cancel: async () => ({}),
+      ack: () => told.push('ack'),
+      nack: () => told.push('nack'),
+    } as unknown as Channel
+    const running = await consumeRabbit(ibid, channel, {
+      queue: 'orders',
+      deadLetter: 'dlx',
+      retryDelay: '30d',
+      handle: failing(new Error('later')),
+    })
+    deliver?.({ content: Buffer.from('a'), properties: { messageId: 'a' } } as unknown as ConsumeMessage)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(told).toEqual([])
+    await running.stop()
+    expect(told).toEqual(['nack'])
+  })
+})
+
 test('[R14] a held message whose status check hangs is dead when its time is up, and its check is told', async () => {
   const signals: AbortSignal[] = []
   const check = (_message: Message, { signal }: { readonly signal: AbortSignal }): Promise<never> => {

@@ -45,8 +45,7 @@ export function acked<T>(value: T, replayed: boolean, receipt: ReceiptView | und
 
 /** The handler ran, and failed in a way that may be tried again. */
 export function handlerFailed(error: unknown, attempt: number, delays: Delays): Retry {
-  const asked = error instanceof IbidError ? error.retryAfterMs : undefined
-  const delayMs = asked ?? delays.handlerMs(attempt)
+  const delayMs = askedFor(error) ?? delays.handlerMs(attempt)
   return { kind: 'retry', delayMs, code: codeOf(error, 'HANDLER_FAILED'), reason: reasonOf(error), error }
 }
 
@@ -61,7 +60,7 @@ export function refused(error: unknown, delays: Delays): Ack<undefined> | Retry 
     case 'RETRY_IN_FLIGHT':
       return {
         kind: 'retry',
-        delayMs: (error as IbidError).retryAfterMs ?? delays.guardMs,
+        delayMs: askedFor(error) ?? delays.guardMs,
         code,
         reason,
         error,
@@ -76,6 +75,12 @@ export function refused(error: unknown, delays: Delays): Ack<undefined> | Retry 
 
 export function dead(error: unknown): Dead {
   return { kind: 'dead', code: codeOf(error, 'UNREADABLE'), reason: reasonOf(error), error }
+}
+
+/** Undefined where the error names no time, or none that there is: brokers take such a one for "at once". */
+function askedFor(error: unknown): number | undefined {
+  const ms = error instanceof IbidError ? error.retryAfterMs : undefined
+  return ms !== undefined && Number.isFinite(ms) && ms >= 0 ? Math.ceil(ms) : undefined
 }
 
 function codeOf(error: unknown, otherwise: string): string {
