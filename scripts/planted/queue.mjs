@@ -118,12 +118,24 @@ export const queue = [
       find: 'quietly(() => options.onVerdict?.(verdict, job))',
       put: 'options.onVerdict?.(verdict, job)',
     },
+    {
+      name: 'a job is taken for the one that had its number before',
+      find: '`${id}@${timestamp}`',
+      put: '`${id}`',
+    },
   ]),
   ...behind('amqp.ts', 'trouble', [
     {
       name: 'a delay longer than a timer is none',
       find: 'sleep(Math.min(delayMs, LONGEST_TIMER_MS), ',
       put: 'sleep(delayMs, ',
+    },
+  ]),
+  ...behind('nats/message.ts', 'adapters', [
+    {
+      name: 'a message is taken for the one that had its place before',
+      find: '@${info.timestampNanos}`',
+      put: '`',
     },
   ]),
 ]

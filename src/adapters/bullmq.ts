@@ -22,7 +22,7 @@ export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqO
     payload: ({ data }) => data,
     key: ({ data }) => (data as Readonly<Record<string, unknown>> | null)?.[MESSAGE_KEY_HEADER],
     ...options,
-    id: ({ id }) => id,
+    id: idOf,
     deliveries: ({ attemptsStarted }) => attemptsStarted,
   })
 
@@ -39,6 +39,14 @@ export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqO
         throw spoken('UnrecoverableError', verdict)
     }
   }
+}
+
+/**
+ * BullMQ counts its ids in Redis, and counts them anew where Redis lost them: with the time at which it was added a job
+ * is not taken for the one that had its number before. A name that the producer gave is what the job is.
+ */
+function idOf({ id, timestamp }: Job<unknown>): string | undefined {
+  return id !== undefined && /^\d+$/.test(id) ? `${id}@${timestamp}` : id
 }
 
 /** BullMQ knows these two by their names, so that its classes need not be loaded here. */

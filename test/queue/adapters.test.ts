@@ -110,6 +110,31 @@ test('[R42] a dead letter of JetStream carries the body, the old headers, the ke
   ])
 })
 
+test('[R42] a stream that was made anew has other messages at the same places', async () => {
+  const jsm = await jetstreamManager(connection)
+  const { ibid } = open()
+  let ran = 0
+  for (const times of [1, 2]) {
+    await jsm.streams.add({ name: 'anew', subjects: ['anew'] })
+    await jsm.consumers.add('anew', { durable_name: 'billing', ack_policy: AckPolicy.Explicit })
+    await js.publish('anew', 'tick')
+    const kinds: string[] = []
+    const running = await consumeStream(ibid, await js.consumers.get('anew', 'billing'), {
+      deadLetter: 'term',
+      handle: () => void ran++,
+      onVerdict: ({ kind }) => kinds.push(kind),
+    })
+    await until(
+      'a verdict',
+      () => kinds.length,
+      (count) => count === 1,
+    )
+    await running.stop()
+    expect([ran, kinds]).toEqual([times, ['ack']])
+    await jsm.streams.delete('anew')
+  }
+})
+
 test('a producer for JetStream or SQS cannot set a key that a consumer would refuse', () => {
   expect(() => withMessageKey('', headers())).toThrow(/key has 0 characters/)
   expect(() => withSqsKey('k'.repeat(256))).toThrow(/key has 256 characters/)

@@ -68,6 +68,19 @@ function jobOf(moved: number[], over: object = {}): Job {
   return { id: '1', timestamp: 1, data: {}, attemptsStarted: 1, moveToDelayed, ...over } as unknown as Job
 }
 
+describe('[R42] a job of BullMQ', () => {
+  test.each([
+    ['a number that Redis gave out twice is two jobs', '1', 2],
+    ['a name that its producer gave is one', 'order-81', 1],
+  ])('with %s', async (_what, id, runs) => {
+    const { ibid } = consumer()
+    let ran = 0
+    const run = processor(ibid, { queue: 'jobs', handle: () => ++ran })
+    for (const timestamp of [1, 1, 2]) await run(jobOf([], { id, timestamp }))
+    expect(ran).toBe(runs)
+  })
+})
+
 describe('a time that is none', () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('%s: the usual delay', async (retryAfterMs) => {
     const facts = { code: 'BUSY', retriable: true, action: 'later', retryAfterMs }

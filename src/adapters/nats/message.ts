@@ -4,10 +4,13 @@ import { type Dead, MESSAGE_KEY_HEADER, withMessageKey as keyed } from '../../gu
 
 type Headers = NonNullable<JsMsg['headers']>
 
-/** The producer's id where it gave one: JetStream itself tells sends apart by it. */
+/**
+ * The producer's id where it gave one: JetStream itself tells sends apart by it. Else the place in the stream, and when
+ * it was taken: a stream that was made anew, or lost its end, gives the same place to another message.
+ */
 export function idOf({ headers, info, seq }: JsMsg): string {
   const said = headers?.get('Nats-Msg-Id')
-  return said ? `msg:${said}` : `seq:${info.stream}:${seq}`
+  return said ? `msg:${said}` : `seq:${info.stream}:${seq}@${info.timestampNanos}`
 }
 
 /** For producers: `js.publish(subject, data, { headers: withMessageKey('order-81', headers()) })`. */
@@ -28,6 +31,7 @@ export function toSubject(js: JetStreamClient, subject: string, headers: () => H
     all.set('ibid-dead-code', code)
     all.set('ibid-dead-reason', reason.replaceAll(/[\r\n]+/g, ' '))
     // Laid down once, although the term after it may be lost.
-    await js.publish(subject, message.data, { headers: all, msgID: `dead:${idOf(message)}` })
+    const msgID = `dead:${idOf(message)}`
+    await js.publish(subject, message.data, { headers: all, msgID })
   }
 }
