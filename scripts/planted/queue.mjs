@@ -137,5 +137,15 @@ export const queue = [
       find: '@${info.timestampNanos}`',
       put: '`',
     },
+    {
+      name: 'the dead letter of a second consumer is taken for that of the first',
+      find: '`dead:${message.info.consumer}:${idOf(message)}`',
+      put: '`dead:${idOf(message)}`',
+    },
+    {
+      name: 'a dead letter with too much to say of itself is never laid down',
+      find: 'text.slice(0, LONGEST_WORD)',
+      put: 'text',
+    },
   ]),
 ]

@@ -106,8 +106,36 @@ test('[R42] a dead letter of JetStream carries the body, the old headers, the ke
     'abc',
     'NO_ACCOUNT',
     'no such account',
-    'dead:msg:sent-1',
+    'dead:billing:msg:sent-1',
   ])
+})
+
+test('[R42] two consumers of one stream lay a message down twice, however much they have to say of it', async () => {
+  const jsm = await jetstreamManager(connection)
+  await jsm.streams.add({ name: 'shared', subjects: ['shared'] })
+  await jsm.streams.add({ name: 'letters', subjects: ['letters'] })
+  await js.publish('shared', 'body')
+  const codes = ['first', 'second']
+  for (const durable_name of codes) {
+    await jsm.consumers.add('shared', { durable_name, ack_policy: AckPolicy.Explicit })
+    const { ibid } = open()
+    const kinds: string[] = []
+    const running = await consumeStream(ibid, await js.consumers.get('shared', durable_name), {
+      deadLetter: toSubject(js, 'letters', headers),
+      handle: failing(new Rejected('no '.repeat(1_000_000), { code: durable_name })),
+      onVerdict: ({ kind }) => kinds.push(kind),
+      onError: (error) => kinds.push(String(error)),
+    })
+    await until(
+      'a verdict',
+      () => kinds.length,
+      (count) => count === 1,
+    )
+    await running.stop()
+    expect(kinds).toEqual(['dead'])
+  }
+  const letters = await Promise.all([1, 2].map((seq) => jsm.streams.getMessage('letters', { seq })))
+  expect(letters.map((letter) => letter?.header.get('ibid-dead-code'))).toEqual(codes)
 })
 
 test('[R42] a stream that was made anew has other messages at the same places', async () => {

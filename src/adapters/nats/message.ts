@@ -4,6 +4,8 @@ import { type Dead, MESSAGE_KEY_HEADER, withMessageKey as keyed } from '../../gu
 
 type Headers = NonNullable<JsMsg['headers']>
 
+const LONGEST_WORD = 1_000
+
 /**
  * The producer's id where it gave one: JetStream itself tells sends apart by it. Else the place in the stream, and when
  * it was taken: a stream that was made anew, or lost its end, gives the same place to another message.
@@ -28,10 +30,15 @@ export function toSubject(js: JetStreamClient, subject: string, headers: () => H
     for (const name of old?.keys().filter((one) => !/^nats-/i.test(one)) ?? []) {
       for (const value of old?.values(name) ?? []) all.append(name, value)
     }
-    all.set('ibid-dead-code', code)
-    all.set('ibid-dead-reason', reason.replaceAll(/[\r\n]+/g, ' '))
-    // Laid down once, although the term after it may be lost.
-    const msgID = `dead:${idOf(message)}`
+    all.set('ibid-dead-code', inHeader(code))
+    all.set('ibid-dead-reason', inHeader(reason))
+    // Laid down once, although the term after it may be lost; once for each consumer whose message it was.
+    const msgID = `dead:${message.info.consumer}:${idOf(message)}`
     await js.publish(subject, message.data, { headers: all, msgID })
   }
+}
+
+/** In one line, and not so long that the server takes no message with it: it would be laid down never. */
+function inHeader(text: string): string {
+  return text.slice(0, LONGEST_WORD).replaceAll(/[\r\n]+/g, ' ')
 }
