@@ -131,6 +131,13 @@ export const queue = [
       put: 'sleep(delayMs, ',
     },
   ]),
+  ...behind('nats.ts', 'trouble', [
+    {
+      name: 'a consumption that the server ends, ends the process',
+      find: '  ended.catch(() => undefined)\n',
+      put: '',
+    },
+  ]),
   ...behind('nats/message.ts', 'adapters', [
     {
       name: 'a message is taken for the one that had its place before',

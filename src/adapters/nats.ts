@@ -28,11 +28,16 @@ export interface NatsOptions<T> extends BehindBroker<JsMsg, T, 'queue' | 'lease'
   readonly deadLetter: 'term' | ((message: JsMsg, verdict: Dead) => unknown)
 }
 
+export interface NatsRunning extends Running {
+  /** Resolves when the consumption ends: it was stopped, or the connection closed. Rejects where the server ended it. */
+  readonly ended: Promise<void>
+}
+
 export async function consume<T>(
   ibid: Ibid,
   consumer: Consumer,
   options: NatsOptions<T>,
-): Promise<Running & { ended: Promise<void> }> {
+): Promise<NatsRunning> {
   const concurrency = readConcurrency(options.concurrency, 100)
   const info = await consumer.info()
   const { config } = info
@@ -60,13 +65,18 @@ export async function consume<T>(
   const messages = await consumer.consume({ max_messages: concurrency })
 
   async function run(): Promise<void> {
-    for await (const message of messages) {
-      void deliveries.take(message)
-      await deliveries.room(concurrency)
+    try {
+      for await (const message of messages) {
+        void deliveries.take(message)
+        await deliveries.room(concurrency)
+      }
+    } finally {
+      await deliveries.idle()
     }
-    await deliveries.idle()
   }
   const ended = run()
+  // Whoever watches it hears why; nobody has to, and then it is no reason to end the process.
+  ended.catch(() => undefined)
   return {
     ended,
     async stop() {

@@ -123,3 +123,16 @@ test('[R14] a held message whose status check hangs is dead when its time is up,
   expect(await take(keyed('a'))).toMatchObject({ kind: 'dead' } satisfies Partial<Verdict>)
   expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 }, 10_000)
+
+test('a consumption that the server ends is told to whoever watches, and ends no process', async () => {
+  const { ibid } = consumer()
+  const config = { durable_name: 'billing', ack_policy: 'explicit' }
+  // oxlint-disable-next-line require-yield -- ends before its first message
+  const messages = (async function* () {
+    throw new Error('permissions violation')
+  })() as unknown as ConsumerMessages
+  const jetstream = { info: async () => ({ stream_name: 'orders', config }), consume: async () => messages }
+  const { ended } = await consumeStream(ibid, jetstream as never, { deadLetter: 'term', handle: () => 0 })
+  await turn()
+  await expect(ended).rejects.toThrow('permissions violation')
+})
