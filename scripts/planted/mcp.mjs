@@ -71,4 +71,16 @@ export const mcp = [
       put: 'const result = value as JsonObject\n',
     },
   ]),
+  ...at('http-gateway.ts', 'results', [
+    {
+      name: 'whoever has an X-API-Key is shown the results of all others',
+      find: "['authorization', 'x-api-key'].map(",
+      put: "['authorization', 'authorization'].map(",
+    },
+    {
+      name: 'all browsers are one caller to the gateway',
+      find: "return headers.has('cookie') ? undefined : 'anonymous'",
+      put: "return 'anonymous'",
+    },
+  ]),
 ]

@@ -13,7 +13,11 @@ beforeEach(() => {
 afterEach(async () => await ibid.close())
 
 /** A call that goes through a gateway in front of `answer`, and what comes back, message by message. */
-async function messages(answer: (id: unknown) => Response, _meta: object = KEYED): Promise<unknown[]> {
+async function messages(
+  answer: (id: unknown) => Response,
+  _meta: object = KEYED,
+  who: Record<string, string> = {},
+): Promise<unknown[]> {
   const gateway = httpGateway({
     ibid,
     tenant: 'acme',
@@ -24,7 +28,7 @@ async function messages(answer: (id: unknown) => Response, _meta: object = KEYED
   const response = await gateway(
     new Request('http://gateway.test/', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...who },
       body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'pay', _meta } }),
     }),
   )
@@ -93,5 +97,32 @@ describe('a held call that a person ended', () => {
   test('[R14] and that has no key asks, and shows it beside the question', async () => {
     const shown = await ended('by hand', {})
     expect(shown).toMatchObject({ isError: true, content: [{}, { type: 'text', text: '"by hand"' }] })
+  })
+})
+
+describe('a result that was made for one caller', () => {
+  const paid = (id: unknown): Response =>
+    Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'paid' }] } })
+  const KEYS = [
+    { 'x-api-key': 'ada' },
+    { 'x-api-key': 'bob' },
+    { 'x-api-key': 'ada', authorization: 'Basic x' },
+  ]
+
+  test('[R1] is not shown to one with another X-API-Key, with or without a key of its host', async () => {
+    const all = await Promise.all(KEYS.map(async (who) => await messages(paid, {}, who)))
+    expect(all).toMatchObject(KEYS.map(() => [{ content: [{ text: 'paid' }] }]))
+    expect((await ibid.list({ tenant: 'acme' })).receipts).toHaveLength(3)
+    expect(await messages(paid, KEYED, KEYS[0])).toMatchObject([{ content: [{ text: 'paid' }] }])
+    expect(JSON.stringify(await messages(paid, KEYED, KEYS[1]))).toContain('KEY_REUSED')
+  })
+
+  test('[R1] and who is known by nothing but a cookie is sent away, and nothing is sent on', async () => {
+    let sent = 0
+    const count = (id: unknown): Response => (sent++, paid(id))
+    expect(await messages(count, KEYED, { cookie: 'session=ada' })).toEqual([undefined])
+    expect(sent).toBe(0)
+    const both = { cookie: 'session=ada', authorization: 'Bearer ada' }
+    expect(await messages(count, KEYED, both)).toMatchObject([{ content: [{ text: 'paid' }] }])
   })
 })

@@ -26,7 +26,7 @@ import { askParams, listParams } from './relay.js'
 export interface HttpGatewayOptions extends GuardOptions {
   /** The address of the MCP server, or one's own handler. */
   readonly upstream: string | URL | ((request: Request) => Promise<Response>)
-  /** On whose behalf. Default: whoever has the same `Authorization`. */
+  /** On whose behalf. Default: whoever has the same `Authorization` and `X-API-Key`. */
   readonly principal?: (request: Request) => string
 }
 
@@ -38,7 +38,8 @@ const CHECK_TIMEOUT_MS = 60_000
 export function httpGateway(options: HttpGatewayOptions): (request: Request) => Promise<Response> {
   const guard = createGuard(options)
   const upstream = upstreamOf(options.upstream)
-  const principalOf = options.principal ?? authorizationOf
+  const callerOf = options.principal ?? credentialsOf
+  const principalOf = (request: Request): string => callerOf(request) ?? 'unknown'
   const lists = new Map<string, { readonly catalogue: Catalogue; readonly untilMs: number }>()
   /** Writes under way, by who would cancel them. */
   const underWay = new Map<string, { withdrawn: boolean }>()
@@ -129,6 +130,7 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     const treatment = guard.treatmentOf(toolCall)
     if (treatment === 'read') return await passOn(request, body, request.signal)
     if (treatment === 'direct') return await passOn(request, body)
+    if (callerOf(request) === undefined) return json(refuse(id, CODES.request, ONLY_COOKIE), 403)
     underWay.set(place, state)
     const { response, done } = guardedExchange({
       guard,
@@ -188,11 +190,22 @@ function placeOf(request: Request, principal: string, id: unknown): string {
   return JSON.stringify([principal, request.headers.get('mcp-session-id'), id])
 }
 
-/** Kept as a hash: a token is nobody's name. */
-function authorizationOf(request: Request): string {
-  const given = request.headers.get('authorization')
-  return given === null ? 'anonymous' : createHash('sha256').update(given).digest('base64url')
+/**
+ * Kept as a hash: a token is nobody's name. Undefined: nothing but cookies says who it is. Which of them is the session
+ * only the server knows; all browsers as one would be shown each other's results, and a hash of all cookies would make a
+ * retry new as soon as one of them changed.
+ */
+function credentialsOf({ headers }: Request): string | undefined {
+  const given = ['authorization', 'x-api-key'].map((name) => headers.get(name))
+  if (given.every((one) => one === null)) return headers.has('cookie') ? undefined : 'anonymous'
+  const [authorization, key] = given
+  const text = key === null ? (authorization as string) : JSON.stringify(given)
+  return createHash('sha256').update(text).digest('base64url')
 }
+
+const ONLY_COOKIE =
+  'a cookie does not tell whose call this is; nothing was sent. Send Authorization or X-API-Key, or name the caller in ' +
+  'httpGateway({ principal })'
 
 function upstreamOf(given: HttpGatewayOptions['upstream']): Upstream {
   if (typeof given !== 'function') return httpUpstream(given)
