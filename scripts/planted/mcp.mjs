@@ -83,4 +83,11 @@ export const mcp = [
       put: "return 'anonymous'",
     },
   ]),
+  ...at('relay.ts', 'ids', [
+    {
+      name: 'a write takes the answer of another request for its own',
+      find: " || (method === 'tools/call' && passed.has(id))",
+      put: '',
+    },
+  ]),
 ]

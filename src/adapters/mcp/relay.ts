@@ -62,6 +62,8 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
   /** What the upstream has and has not answered, also when nobody waits for it any more. */
   const sent = new Map<Id, Pending>()
   const lists = new Set<Id>()
+  /** Requests of the client that passed, and have no answer yet: an answer under their ids is theirs. */
+  const passed = new Set<Id>()
   const questions = new Map<Id, Pending>()
   const running = new Set<Promise<void>>()
   const prefix = `ibid:${randomUUID()}`
@@ -109,6 +111,7 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
       if (call.withdrawn) return
       sides.pass(message, carry)
       if (treatment === 'direct') keep(id, call)
+      else passed.add(id)
       return
     }
     const reply = await guard.call(known, {
@@ -129,12 +132,6 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
     const read = readCall(params)
     // The server says what is wrong with it.
     if (!read) return false
-    if (calls.has(id) || sent.has(id)) {
-      sides.toClient(
-        refuse(id, CODES.request, `request ${JSON.stringify(id)} is still under way; nothing was sent`),
-      )
-      return true
-    }
     const call: Call = { withdrawn: false, direct: false }
     const known = guard.wantsListing(read.name) ? catalogue.known(read.name) : undefined
     const toolCall = { ...read, principal, listed: known, isWithdrawn: () => call.withdrawn }
@@ -155,12 +152,19 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
 
   function takeCancellation({ requestId }: JsonObject): boolean {
     const call = calls.get(requestId as Id)
+    passed.delete(requestId as Id)
     if (!call) return false
     call.withdrawn = true
     return true
   }
 
+  /** Two requests under one id would get each other's answers, and a write that of something else for its own. */
+  function isUnderWay({ id, method }: Request): boolean {
+    return calls.has(id) || sent.has(id) || (method === 'tools/call' && passed.has(id))
+  }
+
   function takeReply(id: Id, reply: Reply): boolean {
+    passed.delete(id)
     const question = questions.get(id)
     if (question) {
       question.resolve(reply)
@@ -189,7 +193,14 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
         return true
       }
       const request = requestOf(message)
-      if (request?.method === 'tools/call') return takeCall(request, message as JsonObject, carry, principal)
+      if (request && isUnderWay(request)) {
+        const why = `request ${JSON.stringify(request.id)} is still under way; nothing was sent`
+        sides.toClient(refuse(request.id, CODES.request, why))
+        return true
+      }
+      if (request?.method === 'tools/call' && takeCall(request, message as JsonObject, carry, principal))
+        return true
+      if (request) passed.add(request.id)
       if (request?.method === 'tools/list') lists.add(request.id)
       const notification = notificationOf(message)
       return notification?.method === 'notifications/cancelled' && takeCancellation(notification.params)
