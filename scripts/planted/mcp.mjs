@@ -90,4 +90,11 @@ export const mcp = [
       put: '',
     },
   ]),
+  ...at('http-gateway.ts', 'ids', [
+    {
+      name: 'programs that count alike are turned away',
+      find: " && request.headers.has('mcp-session-id')",
+      put: '',
+    },
+  ]),
 ]

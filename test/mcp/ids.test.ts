@@ -80,3 +80,33 @@ test('something else under the id of a write that is under way does not answer f
   await transport.send(said(5, 'paid'))
   await expect.poll(() => told.length).toBe(2)
 })
+
+test('two programs with one token that count alike are served both; in one session, one of them is', async () => {
+  let open: (() => void) | undefined
+  let sent = 0
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  const gateway = httpGateway({
+    ...options(),
+    async upstream() {
+      sent++
+      await gate
+      return Response.json(said(1, 'paid'))
+    },
+  })
+  const post = (to: string, more: Record<string, string> = {}): Promise<Response> =>
+    gateway(
+      new Request('http://gateway.test/', {
+        method: 'POST',
+        headers: { authorization: 'Bearer fleet', ...more },
+        body: JSON.stringify(called(1, 'pay', to)),
+      }),
+    )
+  const SESSION = { 'mcp-session-id': 'one' }
+  const first = [post('ada'), post('bob'), post('cyd', SESSION)]
+  await expect.poll(() => sent).toBe(3)
+  const late = await post('dan', SESSION)
+  open?.()
+  const all = await Promise.all(first)
+  expect([...all, late].map(({ status }) => status)).toEqual([200, 200, 200, 400])
+  expect(sent).toBe(3)
+})

@@ -41,8 +41,8 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
   const callerOf = options.principal ?? credentialsOf
   const principalOf = (request: Request): string => callerOf(request) ?? 'unknown'
   const lists = new Map<string, { readonly catalogue: Catalogue; readonly untilMs: number }>()
-  /** Writes under way, by who would cancel them. */
-  const underWay = new Map<string, { withdrawn: boolean }>()
+  /** Writes under way, by who would cancel them. Without a session, programs with one token may count alike. */
+  const underWay = new Map<string, Set<{ withdrawn: boolean }>>()
 
   function catalogueFor(principal: string): Catalogue {
     const kept = lists.get(principal)
@@ -114,7 +114,7 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
         )
       : undefined
     const place = placeOf(request, principal, id)
-    if (underWay.has(place)) {
+    if (underWay.has(place) && request.headers.has('mcp-session-id')) {
       return json(
         refuse(id, CODES.request, `request ${JSON.stringify(id)} is still under way; nothing was sent`),
         400,
@@ -131,7 +131,8 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     if (treatment === 'read') return await passOn(request, body, request.signal)
     if (treatment === 'direct') return await passOn(request, body)
     if (callerOf(request) === undefined) return json(refuse(id, CODES.request, ONLY_COOKIE), 403)
-    underWay.set(place, state)
+    const alike = underWay.get(place) ?? new Set()
+    underWay.set(place, alike.add(state))
     const { response, done } = guardedExchange({
       guard,
       upstream,
@@ -142,7 +143,9 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
       toolCall,
       ask: (tool, args) => askTool(request, read.meta, tool, args),
     })
-    void done.finally(() => underWay.delete(place))
+    void done.finally(() => {
+      if (alike.delete(state) && alike.size === 0) underWay.delete(place)
+    })
     return await response
   }
 
@@ -171,7 +174,8 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
       notice?.method === 'notifications/cancelled' &&
       underWay.get(placeOf(request, principalOf(request), notice.params['requestId']))
     if (!cancelled) return await passOn(request, body, request.signal)
-    cancelled.withdrawn = true
+    // Of several nobody can tell which one is meant: they are seen through.
+    if (cancelled.size === 1) for (const state of cancelled) state.withdrawn = true
     return new Response(null, { status: 202 })
   }
 
