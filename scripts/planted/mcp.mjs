@@ -97,4 +97,11 @@ export const mcp = [
       put: '',
     },
   ]),
+  ...at('http-upstream.ts', 'ids', [
+    {
+      name: 'an answer without a body keeps its connection',
+      find: 'if (!hasBody) response.resume()',
+      put: '',
+    },
+  ]),
 ]

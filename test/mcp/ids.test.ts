@@ -110,3 +110,20 @@ test('two programs with one token that count alike are served both; in one sessi
   expect([...all, late].map(({ status }) => status)).toEqual([200, 200, 200, 400])
   expect(sent).toBe(3)
 })
+
+test('an answer without a body leaves no connection behind', async () => {
+  const server = createServer((_, response) => void response.writeHead(204).end())
+  let connections = 0
+  server.on('connection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const gateway = httpGateway({ ...options(), upstream: `http://127.0.0.1:${port}/` })
+  for (let n = 0; n < 5; n++) {
+    expect((await gateway(new Request('http://gateway.test/', { method: 'DELETE' }))).status).toBe(204)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  server.closeAllConnections()
+  server.close()
+  expect(connections).toBe(1)
+})

@@ -61,7 +61,10 @@ export function httpUpstream(address: string | URL): Upstream {
         for (const [name, values] of Object.entries(response.headersDistinct)) {
           for (const value of values ?? []) received.append(name, value)
         }
-        const content = BODILESS.has(status) ? null : (Readable.toWeb(response) as NodeStream<Uint8Array>)
+        const hasBody = !BODILESS.has(status)
+        // Nobody reads one that is not there, and its connection would be kept for ever.
+        if (!hasBody) response.resume()
+        const content = hasBody ? (Readable.toWeb(response) as NodeStream<Uint8Array>) : null
         resolve(new Response(content, { status, headers: passable(received) }))
       })
       sent.end(body)
