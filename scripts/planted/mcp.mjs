@@ -90,6 +90,13 @@ export const mcp = [
       put: '',
     },
   ]),
+  ...at('guard-transport.ts', 'ids', [
+    {
+      name: 'a server that throws at its end ends the process',
+      find: 'quietly(() => closed?.())',
+      put: 'closed?.()',
+    },
+  ]),
   ...at('http-gateway.ts', 'ids', [
     {
       name: 'programs that count alike are turned away',

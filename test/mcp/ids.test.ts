@@ -81,6 +81,15 @@ test('something else under the id of a write that is under way does not answer f
   await expect.poll(() => told.length).toBe(2)
 })
 
+test('a server whose end of the connection throws ends no process', async () => {
+  const { transport, inside } = guarded()
+  transport.onclose = () => {
+    throw new TypeError('already closed')
+  }
+  inside.onclose?.()
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
 test('two programs with one token that count alike are served both; in one session, one of them is', async () => {
   let open: (() => void) | undefined
   let sent = 0

@@ -2,6 +2,7 @@
  * One's own MCP server, guarded: a transport of the SDK, of either generation, with the relay in between. The
  * server connects to it as to the transport inside; a call that was done before does not reach it.
  */
+import { quietly } from '../../core/quietly.js'
 import { createGuard, type GuardOptions } from './guard.js'
 import type { JsonObject } from './message.js'
 import { createRelay } from './relay.js'
@@ -44,7 +45,7 @@ export function guardTransport<T extends McpTransport>(transport: T, options: Gu
         if (!relay.takesFromClient(message, extra, principalOf(extra))) receive?.(message, extra)
       },
       // The server stops what it is doing when it hears of this: not before its writes are written down.
-      onclose: () => void relay.idle().then(() => closed?.()),
+      onclose: () => void relay.idle().then(() => quietly(() => closed?.())),
     })
   }
 
