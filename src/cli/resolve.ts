@@ -9,6 +9,7 @@ import { print } from './print.js'
 import { colourOf } from './receipts-table.js'
 import { mustHaveTenant, type StoreOptions, useIbid, withStore, withTenant } from './store-option.js'
 import { safe } from './text.js'
+import { wholeNumber } from './values.js'
 
 interface Options extends StoreOptions {
   readonly as: 'succeeded' | 'failed' | 'released'
@@ -17,6 +18,7 @@ interface Options extends StoreOptions {
   readonly value?: string
   readonly message?: string
   readonly code?: string
+  readonly epoch?: number
 }
 
 type Resolution = Parameters<Ibid['resolve']>[1]
@@ -39,6 +41,11 @@ export function resolveCommand(): Command {
     )
     .option('--message <text>', 'with failed: why it was refused; every duplicate is told')
     .option('--code <code>', 'with failed: a code for programs')
+    .option(
+      '--epoch <epoch>',
+      'of the attempt that was looked at, from inspect: a later one is left alone',
+      wholeNumber('--epoch', 0, Number.MAX_SAFE_INTEGER),
+    )
     .action(run)
   return withTenant(withStore(command))
 }
@@ -46,8 +53,9 @@ export function resolveCommand(): Command {
 async function run(scope: string, key: string, options: Options): Promise<void> {
   const where = { tenant: mustHaveTenant(options), scope, key }
   const resolution = resolutionOf(options)
+  const { by, why, epoch } = options
   await useIbid(options, async ({ ibid }) => {
-    const receipt = await ibid.resolve(where, resolution, { by: options.by, why: options.why })
+    const receipt = await ibid.resolve(where, resolution, { by, why, epoch })
     print(options.json, {
       json: { receipt },
       text: () => {

@@ -18,6 +18,8 @@ export type Resolution =
 export interface Resolver {
   readonly by: string
   readonly why: string
+  /** Of the receipt that was looked at. What came after it under the same key is not resolved by this. */
+  readonly epoch?: number | undefined
 }
 
 const UNCHANGED = 'nothing was resolved'
@@ -29,11 +31,13 @@ export async function resolve(
   resolution: Resolution,
   resolver: Resolver,
 ): Promise<ReceiptView> {
-  const { by, why } = resolver ?? {}
+  const { by, why, epoch } = resolver ?? {}
   named('by', by)
   named('why', why)
   const outcome = outcomeOf(resolution, room.store.maxOutcome)
   const found = await findHeld(room, address)
+  if (epoch !== undefined && found.epoch !== epoch)
+    throw notHeld(found, `what is held now is another attempt, of epoch ${found.epoch}`, view(found))
   const next = resolveDraft(found, resolution.as, outcome, by, why)
   const change: Swap = { expect: { token: found.token, state: found.state }, next }
   const swapped = await answered(room, UNSAID, room.commit.swap(change))

@@ -119,6 +119,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       error: REFUSAL,
       by: text,
       why: text,
+      epoch: count,
     },
     [...NEEDED, 'as', 'by', 'why'],
   ),

@@ -80,6 +80,21 @@ test('[R14] two people at once: one of them decides, the other is told', async (
   expect((lost.reason as { code: string }).code).toBe('NOT_HELD')
 })
 
+test('[R8, R14] who looked up an attempt does not resolve the one that came after it', async () => {
+  const on = await held()
+  const ibid = on.open()
+  const { epoch } = (await ibid.get(WHERE)) ?? {}
+  await ibid.resolve(WHERE, { as: 'released' }, ADA)
+  await failure(ibid.once(INTENT, unknown))
+  const late = ibid.resolve(WHERE, { as: 'released' }, { by: 'bob', why: 'nothing at the bank', epoch })
+  expect(await failure(late)).toMatchObject({ code: 'NOT_HELD', receipt: { state: 'unknown' } })
+  const { epoch: now, state } = (await ibid.get(WHERE)) ?? {}
+  expect(state).toBe('unknown')
+  expect(await ibid.resolve(WHERE, { as: 'released' }, { ...ADA, epoch: now })).toMatchObject({
+    state: 'released',
+  })
+})
+
 test('[R14, R61] a change that the client sent twice was made: nobody is told that nothing was changed', async () => {
   const on = await held()
   const twice: typeof on.store.swap = async (changes) => {

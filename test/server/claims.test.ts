@@ -128,6 +128,9 @@ describe('one attempt', () => {
       why: 'seen in the ledger',
     }
     expect(await call('/v1/resolutions', { ...resolution, why: '' })).toMatchObject({ status: 400 })
+    const of = (epoch: unknown) => call('/v1/resolutions', { ...resolution, epoch })
+    expect(await of('1')).toMatchObject({ status: 400 })
+    expect(await of(1)).toMatchObject({ status: 409, body: { code: 'NOT_HELD' } })
     expect(await call('/v1/resolutions', resolution)).toMatchObject({
       status: 200,
       body: { receipt: { state: 'succeeded' } },

@@ -46,13 +46,14 @@ export function ResolveForm({
     const value = choice === 'succeeded' ? parsed(text('value')) : undefined
     if (value === UNREADABLE) return setProblem(NOT_JSON)
     if (text('by') === '' || text('why') === '') return setProblem(WHO_AND_WHY)
-    const { tenant, scope, key } = receipt
+    const { tenant, scope, key, epoch } = receipt
     setSending(true)
     remember('by', text('by'))
     const said = await api.post('/v1/resolutions', {
       tenant,
       scope,
       key,
+      epoch,
       as: choice,
       by: text('by'),
       why: text('why'),

@@ -1,5 +1,5 @@
 /** What waits for a person: the held receipts, and what somebody says happened to them. Who and why go on record. */
-import { Rejected } from '../../core/errors.js'
+import { invalidIntent, Rejected } from '../../core/errors.js'
 import type { Resolution } from '../../ibid.js'
 import { oneOrMany } from '../batch.js'
 import { type Fields, objectOf, textIfGiven, textOf } from '../fields.js'
@@ -8,7 +8,7 @@ import type { Answer, ApiRequest, Route } from '../route.js'
 import { tenantOf } from '../tenant-of.js'
 import { search } from './receipts.js'
 
-const RESOLUTION = ['tenant', 'scope', 'key', 'as', 'value', 'error', 'by', 'why']
+const RESOLUTION = ['tenant', 'scope', 'key', 'as', 'value', 'error', 'by', 'why', 'epoch']
 
 export const HELD_ROUTES: readonly Route[] = [
   {
@@ -52,9 +52,14 @@ async function resolve({ at, principal }: ApiRequest, item: Fields): Promise<Ans
     scope: textOf(item, 'scope'),
     key: textOf(item, 'key'),
   }
-  const by = textOf(item, 'by')
-  const receipt = await at.ibid.resolve(where, resolutionOf(item), { by, why: textOf(item, 'why') })
+  const resolver = { by: textOf(item, 'by'), why: textOf(item, 'why'), epoch: epochOf(item) }
+  const receipt = await at.ibid.resolve(where, resolutionOf(item), resolver)
   return { status: 200, body: { receipt } }
+}
+
+function epochOf({ epoch }: Fields): number | undefined {
+  if (epoch === undefined || Number.isSafeInteger(epoch)) return epoch as number | undefined
+  throw invalidIntent('epoch is no whole number', 'give epoch as it stands in the receipt, or leave it out')
 }
 
 function resolutionOf(item: Fields): Resolution {
