@@ -32,6 +32,13 @@ export const server = [
       put: 'writtenToday(tenant) >= quotaPerDay',
     },
   ]),
+  ...at('routes/receipts.ts', 'limits', [
+    {
+      name: 'keys for every tenant share one rate where many receipts are looked up',
+      find: 'at.limits.spend(whoseLimit(principal), receipts.length)',
+      put: 'at.limits.spend(principal.tenant, receipts.length)',
+    },
+  ]),
   ...at('forward.ts', 'smuggling', [
     {
       name: 'a body is passed on without a word of where it ends',

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
+import { type Gatekeeper, mayDo } from './api-keys.js'
 import { readJson } from './body.js'
 import { queryOf } from './fields.js'
 import { type Log, shown } from './log.js'
@@ -17,7 +17,7 @@ import { EVENT_ROUTES } from './routes/events.js'
 import { HELD_ROUTES } from './routes/held.js'
 import { OPERATION_ROUTES } from './routes/operations.js'
 import { RECEIPT_ROUTES } from './routes/receipts.js'
-import { forbidden } from './tenant-of.js'
+import { forbidden, whoseLimit } from './tenant-of.js'
 
 export interface Api {
   readonly routes: readonly Route[]
@@ -125,9 +125,4 @@ function unauthenticated(): Error {
     'no key, or none that is good; nothing was executed',
     'send Authorization: Bearer ibid_… with a key that ibid keys create made',
   )
-}
-
-/** A key for every tenant has a limit of its own. */
-function whoseLimit({ tenant, keyId }: Principal): string {
-  return tenant === EVERY_TENANT ? keyId : tenant
 }

@@ -7,6 +7,7 @@ import { type Fields, objectOf } from './fields.js'
 import { problemOf, refusal } from './problem.js'
 import type { Answer, ApiRequest } from './route.js'
 import { invalidIntent } from '../core/errors.js'
+import { whoseLimit } from './tenant-of.js'
 
 /** `tenantsOf` what limits count is asked for before anything is done. */
 export async function oneOrMany(
@@ -16,7 +17,7 @@ export async function oneOrMany(
 ): Promise<Answer> {
   const { at, principal, body } = request
   const fields = objectOf(body, 'the body')
-  const whose = principal.tenant === '*' ? principal.keyId : principal.tenant
+  const whose = whoseLimit(principal)
   if (!(listName in fields)) {
     at.limits.spend(whose, 1)
     return await run(fields)

@@ -22,6 +22,11 @@ export function tenantIfAny(principal: Principal, named: string | undefined): st
   return named
 }
 
+/** Whose rate a request counts against: a key for every tenant has a limit of its own. */
+export function whoseLimit({ tenant, keyId }: Principal): string {
+  return tenant === EVERY_TENANT ? keyId : tenant
+}
+
 export function forbidden(why: string): Error {
   return refusal('FORBIDDEN', `${why}; nothing was executed`, 'use a key that has the tenant and the right')
 }

@@ -77,6 +77,17 @@ describe('rates and quotas', () => {
     await expect.poll(async () => (await slow('/v1/me')).status, { timeout: 20_000, interval: 500 }).toBe(200)
   })
 
+  test('[R1] two keys for every tenant have a rate each, also where many receipts are looked up', async () => {
+    const own = openHouse()
+    const { url } = await own.serve('--rate-per-second', '1', '--burst', '5')
+    const keys = [await own.newKey('*', 'read'), await own.newKey('*', 'read')]
+    const receipts = Array.from({ length: 5 }, (_, i) => ({ tenant: 'acme', scope: 'a', key: `k${i}` }))
+    const answers = await Promise.all(
+      keys.map((key) => caller(url, key)('/v1/receipts/lookup', { receipts })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
   test('a tenant that has used its quota writes nothing more today', async () => {
     const small = caller(served.url, await house.newKey('small'))
     for (const key of ['a', 'b']) expect((await small('/v1/claims', { scope: 'q', key })).status).toBe(201)

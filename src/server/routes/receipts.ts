@@ -11,7 +11,7 @@ import { seal, unseal } from '../cursor.js'
 import { countOf, objectOf, queryOf, textIfGiven, textOf } from '../fields.js'
 import { operation } from '../operation.js'
 import type { ApiRequest, Route } from '../route.js'
-import { tenantIfAny, tenantOf } from '../tenant-of.js'
+import { tenantIfAny, tenantOf, whoseLimit } from '../tenant-of.js'
 import { capped, waiting } from '../waiting.js'
 
 const WHERE = { tenant: 'only with a key for every tenant', scope: 'the operation', key: 'the key' }
@@ -57,7 +57,7 @@ export const RECEIPT_ROUTES: readonly Route[] = [
       if (!Array.isArray(receipts))
         throw invalidIntent('receipts is not a list', 'send { "receipts": [ … ] }')
       if (receipts.length > at.settings.maxBatch) throw tooMany(receipts.length, at.settings.maxBatch)
-      at.limits.spend(principal.tenant, receipts.length)
+      at.limits.spend(whoseLimit(principal), receipts.length)
       const found = await Promise.all(
         receipts.map(async (one: unknown, index) => {
           const item = objectOf(one, `receipts[${index}]`, ADDRESS)
