@@ -65,6 +65,20 @@ export const cli = [
       put: 'clean = clean.replaceAll(secret, secret)',
     },
   ]),
+  ...at('cli/secrets.ts', 'cli/output', [
+    {
+      name: 'a password with an @ in it is shown from there on',
+      find: '/^[^:]+:\\/\\/(.*)@/s',
+      put: '/^[^:]+:\\/\\/([^@]*)@/s',
+    },
+  ]),
+  ...at('cli/print.ts', 'cli/output', [
+    {
+      name: 'a receipt that is like a password is told as something else',
+      find: "scrubUrls } from './secrets.js'",
+      put: "scrub as scrubUrls } from './secrets.js'",
+    },
+  ]),
   ...at('cli/store-option.ts', 'cli/output', [
     {
       name: 'a command makes the store that it was to look at',

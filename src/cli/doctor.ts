@@ -11,6 +11,7 @@ import { EXIT } from './exit-codes.js'
 import { fail } from './fail.js'
 import { paint } from './paint.js'
 import { print } from './print.js'
+import { scrub } from './secrets.js'
 import { type StoreOptions, useStore, withStore } from './store-option.js'
 import { facts } from './table.js'
 import { safe } from './text.js'
@@ -45,7 +46,7 @@ async function run(options: Options): Promise<void> {
     failure = error
   }
   const findings = diagnoses.flatMap(({ area, findings: found }) =>
-    found.map((finding) => ({ area, ...finding })),
+    found.map((finding) => ({ area, ...finding, message: scrub(finding.message) })),
   )
   const isWell = failure === undefined && !findings.some(({ level }) => level === 'error')
   if (!isWell) process.exitCode = EXIT.findings
@@ -65,7 +66,7 @@ function text(diagnoses: readonly Diagnosis[], isWell: boolean): string {
     const details = facts(Object.entries(known).map(([name, value]) => [`  ${name}`, String(value)]))
     const found = findings.map(
       ({ level, code, message, remedy }) =>
-        `  ${paint(level, level === 'error' ? 'red' : 'yellow')} ${code}: ${safe(message)}\n    ${paint('→', 'dim')} ${safe(remedy)}\n`,
+        `  ${paint(level, level === 'error' ? 'red' : 'yellow')} ${code}: ${safe(scrub(message))}\n    ${paint('→', 'dim')} ${safe(remedy)}\n`,
     )
     return `${area}: ${mark}\n${details}${found.join('')}`
   })

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander'
 import { IbidError } from '../index.js'
 import { exitCodeOf } from './exit-codes.js'
-import { scrub } from './secrets.js'
+import { jsonWith, scrub } from './secrets.js'
 import { safe } from './text.js'
 
 export function fail(error: unknown, asJson: boolean): void {
@@ -10,7 +10,7 @@ export function fail(error: unknown, asJson: boolean): void {
   // Help and the version are no failures; commander has printed them.
   if (error instanceof CommanderError && (error.exitCode === 0 || !asJson)) return
   if (asJson) {
-    process.stderr.write(`${scrub(JSON.stringify({ error: asData(error) }))}\n`)
+    process.stderr.write(`${jsonWith(scrub, { error: asData(error) })}\n`)
     return
   }
   process.stderr.write(`ibid: ${safe(scrub(messageOf(error)))}\n`)

@@ -1,5 +1,5 @@
 /** What a command has to say: one JSON document for machines, or text for people; never both. */
-import { scrub } from './secrets.js'
+import { jsonWith, scrubUrls } from './secrets.js'
 
 export interface Printed {
   readonly json: unknown
@@ -8,5 +8,5 @@ export interface Printed {
 }
 
 export function print(asJson: boolean | undefined, { json, text }: Printed): void {
-  process.stdout.write(scrub(asJson ? `${JSON.stringify(json, undefined, 2)}\n` : text()))
+  process.stdout.write(asJson ? `${jsonWith(scrubUrls, json, 2)}\n` : scrubUrls(text()))
 }

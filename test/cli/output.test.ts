@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { keepSecret, scrub, shownUrl } from '../../src/cli/secrets.js'
+import { print } from '../../src/cli/print.js'
+import { jsonWith, keepSecret, scrub, shownUrl } from '../../src/cli/secrets.js'
 import { table } from '../../src/cli/table.js'
 import { cut, safe, widthOf } from '../../src/cli/text.js'
 import { duration, since } from '../../src/cli/times.js'
@@ -64,6 +65,31 @@ describe('secrets', () => {
     )
     expect(shownUrl('postgres://me:p%40ss@host:5432/db?password=p')).toBe('postgres://host:5432/db')
     expect(shownUrl('sqlite:./ibid.db')).toBe('sqlite:./ibid.db')
+  })
+
+  test.each([
+    'postgres://me:half@other@host/db',
+    'postgres://me:half?other@host/db',
+    'postgres://me:half/other@host/db',
+    'redis://:half@other@host/db',
+    'http://half:other@host/db?token=half',
+  ])('whatever a password is made of, no half of it is shown: %s', (url) => {
+    expect(shownUrl(url)).toMatch(/^\w+:\/\/host\/db$/)
+    keepSecret(url)
+    expect(scrub(`${url} refused, and so did ${url.slice(url.indexOf('//'))}`)).not.toMatch(/half|other/)
+  })
+
+  test('a receipt that is like a password is told as it is, and JSON stays JSON', () => {
+    keepSecret('postgres://me:order@host/db')
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const receipt = { key: 'order-1', order: 1, store: 'postgres://me:order@host/db' }
+    print(true, { json: receipt, text: () => '' })
+    print(false, { json: {}, text: () => 'order-1' })
+    const said = written.mock.calls.map(([text]) => String(text))
+    written.mockRestore()
+    expect(JSON.parse(said[0] ?? '')).toEqual({ ...receipt, store: '***' })
+    expect(said[1]).toBe('order-1')
+    expect(JSON.parse(jsonWith(scrub, { order: 'no order for me' }))).toEqual({ order: 'no *** for me' })
   })
 })
 

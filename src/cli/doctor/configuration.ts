@@ -10,7 +10,7 @@ const OTHERS = 0o007
 export function checkConfiguration(options: StoreOptions): Diagnosis {
   const { url, from } = storeUrl(options)
   const findings: StoreFinding[] = []
-  if (from === '--store' && /^[a-z]+:\/\/[^@/]*:[^@/]+@/i.test(url)) {
+  if (from === '--store' && /^[a-z]+:\/\/[^@/]*:[^/]+@/i.test(url)) {
     findings.push({
       level: 'warning',
       code: 'PASSWORD_ON_COMMAND_LINE',
