@@ -79,6 +79,20 @@ export const cli = [
       put: "scrub as scrubUrls } from './secrets.js'",
     },
   ]),
+  ...at('cli/serve.ts', 'cli/output', [
+    {
+      name: 'the server tells the password of its upstream',
+      find: "shownUrl(settings.upstream ?? '')",
+      put: 'settings.upstream',
+    },
+  ]),
+  ...at('cli/mcp.ts', 'cli/output', [
+    {
+      name: 'the gateway opens its store before it has looked at its address',
+      find: 'if (url !== undefined && !(URL',
+      put: "if (url === '' && !(URL",
+    },
+  ]),
   ...at('cli/store-option.ts', 'cli/output', [
     {
       name: 'a command makes the store that it was to look at',

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { type GuardOptions, httpGateway, type McpContract, stdioGateway } from '../adapters/mcp.js'
 import { invalidIntent } from '../core/errors.js'
 import { readContracts } from '../guards/broker/index.js'
@@ -14,6 +14,8 @@ import { createIbid, type Ibid } from '../index.js'
 import { openStore } from '../stores/open.js'
 import { listen } from './listen.js'
 import { ownStore } from './own-store.js'
+import { shownUrl } from './secrets.js'
+import { wholeNumber } from './values.js'
 
 interface Options {
   readonly store?: string
@@ -45,7 +47,7 @@ export function mcpCommand(): Command {
     .option('--no-annotations', 'do not believe what the tools say of themselves')
     .option('--url <address>', 'the MCP server to forward to, over HTTP')
     .option('--host <host>', 'where to listen, with --url', '127.0.0.1')
-    .option('--port <port>', 'where to listen, with --url', portOf, 7879)
+    .option('--port <port>', 'where to listen, with --url', wholeNumber('--port', 0, 65_535), 7879)
     .option('--allow-host <name...>', 'a name that clients may use for this host, besides localhost', [])
     .option('--json', 'say what there is to say as JSON')
     .action(async (command: readonly string[], options: Options) => await run(command, options))
@@ -56,10 +58,12 @@ async function run(command: readonly string[], options: Options): Promise<void> 
   const [program, ...args] = command
   if ((program === undefined) === (url === undefined)) {
     throw invalidIntent(
-      'there is no MCP server to stand in front of',
+      url === undefined ? 'there is no MCP server to stand in front of' : '--url does not go with a command',
       'write ibid mcp -- command args…, or ibid mcp --url address',
     )
   }
+  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+    throw invalidIntent('--url is no http or https address', 'give --url http://127.0.0.1:3000/mcp')
   const contracts = readContractFile(options.contracts)
   const ibid = createIbid({
     store: openStore(options.store ?? process.env['IBID_STORE'] ?? ownStore()),
@@ -91,8 +95,9 @@ async function serve(guard: GuardOptions, options: Options, stop: AbortSignal): 
     port,
     allowedHosts: allowHost,
   })
+  const shown = shownUrl(upstream)
   process.stderr.write(
-    options.json ? `${JSON.stringify({ url, upstream })}\n` : `ibid: ${url} → ${upstream}\n`,
+    options.json ? `${JSON.stringify({ url, upstream: shown })}\n` : `ibid: ${url} → ${shown}\n`,
   )
   await new Promise((resolve) => stop.addEventListener('abort', resolve))
   await stopListening()
@@ -114,13 +119,17 @@ function nameOf(whole: string, shown: string): string {
 }
 
 function readContractFile(file: string | undefined): readonly McpContract[] {
-  return file === undefined ? [] : readContracts(readFileSync(file, 'utf8'))
-}
-
-function portOf(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new InvalidArgumentError('it is not a port.')
+  if (file === undefined) return []
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw invalidIntent(
+      `--contracts names ${file}, which cannot be read: ${(error as Error).message}`,
+      'give --contracts a file of JSON or YAML',
+    )
+  }
+  return readContracts(text)
 }
 
 /** The first signal asks; whoever cannot wait sends SIGKILL, and the lease lapses. */

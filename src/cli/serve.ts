@@ -17,6 +17,7 @@ import {
 } from '../server/settings.js'
 import { openStore } from '../stores/open.js'
 import { ownStore } from './own-store.js'
+import { shownUrl } from './secrets.js'
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/
 
@@ -60,7 +61,7 @@ function placesOf({ url, proxyUrl, metricsUrl }: RunningServer, key: string | un
 function welcome({ url, proxyUrl }: RunningServer, settings: Settings, key: string | undefined): string {
   const lines = [
     `ibid is at ${url}`,
-    ...(proxyUrl === undefined ? [] : [`the proxy is at ${proxyUrl} → ${settings.upstream}`]),
+    ...(proxyUrl === undefined ? [] : [`the proxy is at ${proxyUrl} → ${shownUrl(settings.upstream ?? '')}`]),
   ]
   if (key === undefined) {
     lines.push('', 'Make a key:  ibid keys create --tenant acme --rights read,write,resolve')

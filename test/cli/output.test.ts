@@ -1,7 +1,8 @@
 /** What every command shares: tables of the right width, colour and progress only on a terminal, exit codes. */
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { print } from '../../src/cli/print.js'
 import { jsonWith, keepSecret, scrub, shownUrl } from '../../src/cli/secrets.js'
 import { table } from '../../src/cli/table.js'
@@ -91,6 +92,36 @@ describe('secrets', () => {
     expect(said[1]).toBe('order-1')
     expect(JSON.parse(jsonWith(scrub, { order: 'no order for me' }))).toEqual({ order: 'no *** for me' })
   })
+})
+
+describe('the servers', () => {
+  test.each([
+    ['--url', ['--url', 'nowhere']],
+    ['--url', ['--url', 'ftp://127.0.0.1/mcp']],
+    ['--url', ['--url', 'http://127.0.0.1/mcp', '--', 'true']],
+    ['--contracts', ['--contracts', './nowhere.json', '--', 'true']],
+    ['--port', ['--url', 'http://127.0.0.1/mcp', '--port', '']],
+  ])('ibid mcp names the flag that is wrong (%s), and makes no store', async (flag, flags) => {
+    const home = folder()
+    const ran = await ibid(['mcp', '--store', `sqlite:${join(home, 'ibid.db')}`, ...flags], { cwd: home })
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(flag) as string })
+    expect(existsSync(join(home, 'ibid.db'))).toBe(false)
+  })
+
+  const TO = 'http://me:hush@127.0.0.1:9/at?token=hush'
+  const serve = ['serve', '--port', '0', '--proxy-port', '0', '--store', 'memory:', '--upstream', TO]
+  test.each([serve, ['mcp', '--port', '0', '--store', 'memory:', '--url', TO]])(
+    'show where they forward to, without the password: ibid %s',
+    async (...args) => {
+      const child = spawn(process.execPath, [bin, ...args], { stdio: 'pipe' })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      let said = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+      await expect.poll(() => said, { timeout: 20_000 }).toMatch(/→ http:\/\/127\.0\.0\.1:9\/at\n/)
+      expect(said).not.toContain('hush')
+    },
+  )
 })
 
 /** A terminal of 60 columns, as `script` makes one. */
