@@ -93,6 +93,18 @@ export const cli = [
       put: "if (url === '' && !(URL",
     },
   ]),
+  ...at('cli/held.ts', 'cli/receipts', [
+    {
+      name: 'what was decided about a held receipt is taken for why it is held',
+      find: 'event.epoch === epoch && HELD.includes(event.event)',
+      put: 'event.epoch === epoch && event.why !== undefined',
+    },
+    {
+      name: 'a lapsed attempt is told to be held for the reason of an earlier one',
+      find: 'if (event.epoch < epoch) return undefined\n    if (event.epoch === epoch && HELD',
+      put: 'if (HELD',
+    },
+  ]),
   ...at('cli/store-option.ts', 'cli/output', [
     {
       name: 'a command makes the store that it was to look at',

@@ -3,11 +3,12 @@
  * `hold`, or whose attempts are used up, counts as held already: only nobody has come by to say so.
  */
 import { Command } from 'commander'
+import type { AuditName } from '../core/audit.js'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
 import { conditionOf, findRow } from '../core/transitions.js'
 import type { Store } from '../store.js'
 import { EXIT } from './exit-codes.js'
-import { allReceipts, clockOf } from './pages.js'
+import { allEvents, allReceipts, clockOf } from './pages.js'
 import { print } from './print.js'
 import { type StoreOptions, tenantOf, useStore, withStore, withTenant } from './store-option.js'
 import { table } from './table.js'
@@ -63,12 +64,16 @@ export async function findHeld(
   return held.sort((a, b) => a.at - b.at)
 }
 
-async function whyOf(store: Store, { tenant, scope, key }: Receipt): Promise<string | undefined> {
-  let why: string | undefined
-  const { events } = await store.audit({ tenant, scope, key, limit: 1_000 })
-  for (const event of events) if (event.state === 'unknown') why = event.why ?? why
-  return why
+/** The words of whoever gave this attempt up. An older attempt was given up for other reasons, or was no attempt. */
+async function whyOf(store: Store, { tenant, scope, key, epoch }: Receipt): Promise<string | undefined> {
+  for await (const event of allEvents(store, { tenant, scope, key, newestFirst: true })) {
+    if (event.epoch < epoch) return undefined
+    if (event.epoch === epoch && HELD.includes(event.event)) return event.why
+  }
+  return undefined
 }
+
+const HELD: readonly AuditName[] = ['held', 'swept']
 
 function text(held: readonly Held[], total: number, now: number): string {
   if (total === 0) return 'nothing is held\n'

@@ -7,6 +7,8 @@ import { filled, HOUR_MS, ibid } from './command.js'
 
 const refund = { scope: 'tool:refund', key: 'wf_81:step_3', payload: { amount: 5 } }
 
+const lose = (why: string) => () => Promise.reject(new OutcomeUnknown(why))
+
 async function oneOfEach() {
   return await filled(async ({ ibid: own, store, clock }) => {
     clock[0] = -2 * HOUR_MS
@@ -105,6 +107,27 @@ describe('held', () => {
     expect(people.code).toBe(0)
     expect(people.stdout).toMatch(/^ *2 h +acme +tool:refund +wf_81:step_3/m)
     expect(people.stdout).toContain('2 held.')
+  })
+
+  test('[R14] says why this attempt is held: no conflict, and no attempt before it, is the reason', async () => {
+    const { url } = await filled(async ({ ibid: own, store, clock }) => {
+      await expect(own.once(refund, lose('the bank hung up'))).rejects.toThrow(OutcomeUnknown)
+      await expect(own.once({ ...refund, payload: { amount: 6 } }, () => 1)).rejects.toThrow(
+        'another payload',
+      )
+      const again = { scope: 'tool:pay', key: 'again' }
+      await expect(own.once(again, lose('of the first'))).rejects.toThrow(OutcomeUnknown)
+      await own.resolve(again, { as: 'released' }, { by: 'ana', why: 'not there' })
+      clock[0] = -HOUR_MS
+      await own.claim(again, { lease: '1s', recovery: 'hold' })
+      clock[0] = 0
+      await store.check()
+    })
+    const { held } = (await ibid(['held', '--store', url, '--json'])).json<{
+      held: { key: string; why?: string }[]
+    }>()
+    const reasons = Object.fromEntries(held.map(({ key, why }) => [key, why]))
+    expect(reasons).toEqual({ [refund.key]: 'the bank hung up', again: undefined })
   })
 
   test('can be asked by its exit code, and by scope', async () => {
