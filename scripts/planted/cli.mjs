@@ -105,6 +105,13 @@ export const cli = [
       put: 'if (HELD',
     },
   ]),
+  ...at('cli/archive.ts', 'cli/archive', [
+    {
+      name: 'an archive from the beginning goes into the folder of another store',
+      find: 'const last = lastEnd(await readManifests(options.to), url, tenant)',
+      put: 'const last = options.all ? null : lastEnd(await readManifests(options.to), url, tenant)',
+    },
+  ]),
   ...at('cli/store-option.ts', 'cli/output', [
     {
       name: 'a command makes the store that it was to look at',

@@ -88,9 +88,10 @@ async function archive(
   progress: Progress,
 ): Promise<Result> {
   const format = options.format === 'ndjson' ? ndjson : await loadParquet()
-  await mkdir(options.to, { recursive: true, mode: 0o700 })
+  await makeFolder(options.to)
   const { now } = await clockOf(store)
-  const from = options.all ? null : lastEnd(await readManifests(options.to), url, tenant)
+  const last = lastEnd(await readManifests(options.to), url, tenant)
+  const from = options.all ? null : last
   const upTo = Math.max(now - options.olderThan, from ?? 0)
   const stem = `receipts-${stamp(from ?? 0)}-${stamp(upTo)}-${stamp(now, true)}`
   const files = createArchive(options.to, stem, format, options.rowsPerFile)
@@ -118,6 +119,14 @@ async function archive(
   const path = await writeManifest(options.to, stem, manifest)
   const purged = options.delete ? await forget(store, format, options.to, manifest, now, progress) : 0
   return { ...manifest, manifest: path, purged, shortestWindowMs: shortest === Infinity ? null : shortest }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw invalidIntent(`--to cannot be made a folder: ${(error as Error).message}`, 'give --to a folder')
+  }
 }
 
 /**

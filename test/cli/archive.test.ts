@@ -84,6 +84,10 @@ describe('archive', () => {
     const ran = await ibid(['archive', '--store', b.url, '--to', a.folder])
     expect(ran.code).toBe(2)
     expect(ran.stderr).toContain('--to is the archive of')
+    const all = await ibid(['archive', '--store', b.url, '--to', a.folder, '--all'])
+    expect(all).toMatchObject({ code: 2, stderr: ran.stderr, stdout: '' })
+    const file = await ibid(['archive', '--store', a.url, '--to', a.file])
+    expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining('--to') as string })
   })
 
   test('says so when windows are too short to be archived in time', async () => {
