@@ -116,6 +116,8 @@ test.concurrent.each([
   ['--at-once', [...LOCAL, '--at-once', '1']],
   ['--patience', [...LOCAL, '--patience', 'long']],
   ['no property "speed"', [...LOCAL, '--only', 'speed']],
+  ['no property to test', [...LOCAL, '--only', 'long-key', '--skip', 'long-key']],
+  ['--junit', [...LOCAL, '--junit', '/nowhere/at/all.xml']],
   ['--arguments', ['mcp', '--tool', 't', '--arguments', '[]', '--', 'true']],
   ['--tool', ['mcp', '--', 'true']],
   ['no tool "none"', ['mcp', '--tool', 'none', '--', process.execPath, BANK, '1', 'stdio', tmpdir()]],

@@ -1,17 +1,24 @@
 /** The verdicts as JUnit XML, which every CI reads: a test case each, with the calls that show a violation. */
-import { writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { invalidIntent } from '../../core/errors.js'
 import type { CheckReport, Verdict } from '../../testing/index.js'
 
-export function writeJunit(file: string, report: CheckReport): void {
+/** Before anything is sent: a report that cannot be kept would be the end of a run for nothing. */
+export function mustBeWritable(file: string): void {
+  const wasThere = existsSync(file)
   try {
-    writeFileSync(file, junit(report))
+    closeSync(openSync(file, 'a'))
+    if (!wasThere) rmSync(file)
   } catch (error) {
     throw invalidIntent(
       `--junit names ${file}, which cannot be written: ${(error as Error).message}`,
       'give a file',
     )
   }
+}
+
+export function writeJunit(file: string, report: CheckReport): void {
+  writeFileSync(file, junit(report))
 }
 
 function junit({ target, verdicts, violated, notTested }: CheckReport): string {

@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.js'
 import { print } from '../print.js'
 import { startProgress } from '../progress.js'
 import { type CommonFlags, termsOf } from './flags.js'
-import { writeJunit } from './junit.js'
+import { mustBeWritable, writeJunit } from './junit.js'
 import { planOf, planText } from './plan.js'
 import { probeOf } from './probe.js'
 import { reportText } from './report.js'
@@ -25,6 +25,7 @@ export async function run(flags: CommonFlags, job: Job): Promise<void> {
   const otherPayload = job.payloads.otherPayload ?? variantOf(job.payloads.payload)
   const options: CheckOptions = { ...termsOf(flags), ...job.payloads, otherPayload }
   const plan = planOf(job, options, { probe: flags.probe, restart: job.restart })
+  if (flags.junit !== undefined) mustBeWritable(flags.junit)
   if (flags.dryRun) return print(json, { json: { plan }, text: () => planText(plan) })
   if (!json) process.stderr.write(`${planText(plan)}\n`)
   const probe = await probeOf(flags.probe)
@@ -38,9 +39,9 @@ export async function run(flags: CommonFlags, job: Job): Promise<void> {
       onProperty: ({ id }) => progress.say(() => `${id}…`),
     })
     progress.end()
-    if (flags.junit !== undefined) writeJunit(flags.junit, report)
     if (!report.ok) process.exitCode = EXIT.findings
     print(json, { json: { ...report, plan }, text: () => reportText(report) })
+    if (flags.junit !== undefined) writeJunit(flags.junit, report)
   } finally {
     progress.end()
     await Promise.all([target?.close(), probe?.close()])

@@ -120,7 +120,12 @@ function propertiesOf(
       throw invalidIntent(`there is no property ${JSON.stringify(id)}`, `the properties: ${known.join(', ')}`)
     }
   }
-  return PROPERTIES.filter(({ id }) => (only ?? known).includes(id) && !skip.includes(id))
+  const chosen = PROPERTIES.filter(({ id }) => (only ?? known).includes(id) && !skip.includes(id))
+  if (chosen.length > 0) return chosen
+  throw invalidIntent(
+    'only and skip leave no property to test',
+    'leave fewer out: a report of nothing is no good news',
+  )
 }
 
 function invalidTarget(message: string, action: string): IbidError {
