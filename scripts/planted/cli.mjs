@@ -126,6 +126,20 @@ export const cli = [
       put: 'if (chosen.length >= 0) return chosen',
     },
   ]),
+  ...at('testing/black-box/properties/cut-off.ts', 'hammer/planted', [
+    {
+      name: 'a call that nobody cut off is said to have stood it',
+      find: "finding.verdict === 'held' && cut === 0",
+      put: "finding.verdict === 'held' && cut < 0",
+    },
+  ]),
+  ...at('testing/black-box/properties/fidelity.ts', 'hammer/planted', [
+    {
+      name: 'a second execution is taken for a faithful replay',
+      find: 'count !== undefined && count > 1',
+      put: 'count !== undefined && count > 2',
+    },
+  ]),
   ...at('cli/store-option.ts', 'cli/output', [
     {
       name: 'a command makes the store that it was to look at',

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { PROPERTIES } from '../../src/testing/black-box/properties.js'
-import { checkIdempotency, type CheckOptions, httpTarget } from '../../src/testing/index.js'
+import { checkIdempotency, type CheckOptions, httpTarget, type Target } from '../../src/testing/index.js'
 import { type Fault, plant } from './planted.js'
 import { REFUND } from './site.js'
 
@@ -94,6 +94,40 @@ test('without a probe nothing is said to hold that only effects can show', async
   })
   const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ property }) => property)
   expect({ held, ok }).toEqual({ held: ['replay-fidelity'], ok: true })
+})
+
+/** A target that does its effect and answers in the same breath; `isGuarded`: once for each key. */
+function inOneBreath(isGuarded: boolean) {
+  const seen = new Set<unknown>()
+  let effects = 0
+  const target: Target = {
+    name: 'f',
+    payloadName: 'payload',
+    canCarry: () => true,
+    roles: [],
+    async call({ key }) {
+      if (!isGuarded || !seen.has(key)) effects++
+      seen.add(key)
+      return { kind: 'done', said: 'returns', body: 'ok', facts: {} }
+    },
+    async close() {},
+  }
+  return { target, probe: () => effects }
+}
+
+test('what was not cut off, and what was no replay, is not said to hold', async () => {
+  const only = ['cut-off', 'replay-fidelity']
+  const guarded = inOneBreath(true)
+  const one = await checkIdempotency(guarded.target, { payload: 1, probe: guarded.probe, settleMs: 1, only })
+  expect(one.verdicts).toMatchObject([
+    { verdict: 'not tested', why: expect.stringContaining('before its caller can be cut off') as string },
+    { verdict: 'held' },
+  ])
+  const { target, probe } = inOneBreath(false)
+  const other = await checkIdempotency(target, { payload: 1, probe, settleMs: 1, only: ['replay-fidelity'] })
+  expect(other.verdicts).toMatchObject([
+    { verdict: 'not tested', why: 'there was no replay: 2 effects for 1 key' },
+  ])
 })
 
 test('a probe that does not count the call is refused, and so is a call that does not work', async () => {

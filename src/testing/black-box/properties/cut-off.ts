@@ -6,7 +6,7 @@ import type { Bench } from '../bench.js'
 import { effectSeen } from '../effect-seen.js'
 import { type Property, stuckOrBroken } from '../property.js'
 import type { Answer } from '../target.js'
-import { judged } from '../verdict.js'
+import { judged, notTested } from '../verdict.js'
 
 /** When the caller gives up: as soon as its request is sent, or when the probe shows the effect. */
 const MOMENTS = ['sent', 'effect', 'sent', 'effect'] as const
@@ -18,10 +18,11 @@ export const cutOff: Property = {
     const payload = bench.payloads.slow === undefined ? 'plain' : 'slow'
     const faults: (string | undefined)[] = []
     let total: number | undefined
+    let cut = 0
     for (const moment of bench.hasProbe ? MOMENTS : (['sent'] as const)) {
       const effects = await bench.counting()
       const order = { key: bench.newKey(), payload } as const
-      await cutAt(bench, order, moment)
+      if ((await cutAt(bench, order, moment)).kind === 'lost') cut++
       const retry = await bench.persist(order)
       total = await effects()
       faults.push(
@@ -30,8 +31,13 @@ export const cutOff: Property = {
         stuckOrBroken(retry, bench.terms.patienceMs),
       )
     }
-    return judged([...new Set(faults)], total)
+    const finding = judged([...new Set(faults)], total)
+    return finding.verdict === 'held' && cut === 0 ? notTested(tooFast(bench)) : finding
   },
+}
+
+function tooFast({ target }: Bench): string {
+  return `it answers before its caller can be cut off: give --slow-${target.payloadName}, which waits after its effect`
 }
 
 /** Resolves when the caller is gone; or to its answer, when that was faster. */

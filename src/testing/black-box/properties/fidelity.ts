@@ -13,6 +13,7 @@ export const replayFidelity: Property = {
   id: 'replay-fidelity',
   about: 'a replay has the status, content type and bytes of the first answer',
   async test(bench): Promise<Finding> {
+    const effects = await bench.counting()
     const order = { key: bench.newKey(), payload: 'plain' } as const
     const first = await bench.persist(order)
     const again = await bench.persist(order)
@@ -26,6 +27,8 @@ export const replayFidelity: Property = {
       first.body !== again.body && `the body became ${shown({ ...again, said: '' }).trim() || 'empty'}`,
     ].filter((fault) => typeof fault === 'string')
     if (faults.length > 0) return { verdict: 'violated', saw: faults.join('; ') }
+    const count = await effects()
+    if (count !== undefined && count > 1) return notTested(`there was no replay: ${count} effects for 1 key`)
     const mark = markOf(first, again)
     return { verdict: 'held', note: mark === undefined ? 'replays are not marked' : `marked by ${mark}` }
   },
