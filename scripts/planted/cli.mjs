@@ -51,6 +51,13 @@ export const cli = [
       put: 'last.epoch === epoch &&',
     },
   ]),
+  ...at('engine/resolve.ts', 'engine/resolve', [
+    {
+      name: 'what was found out about one attempt resolves the next',
+      find: 'epoch !== undefined && found.epoch !== epoch',
+      put: 'epoch !== undefined && found.epoch < epoch',
+    },
+  ]),
   ...at('cli/held.ts', 'cli/receipts', [
     {
       name: 'what lapsed unseen is not listed as held',

@@ -212,11 +212,6 @@ export const engine = [
       find: 'if (receipt && isAsLeftBy(change, receipt)) return receipt',
       put: 'if (receipt && receipt.token !== change.expect.token) return receipt; void isAsLeftBy',
     },
-    {
-      name: 'what was found out about one attempt resolves the next',
-      find: 'epoch !== undefined && found.epoch !== epoch',
-      put: 'epoch !== undefined && found.epoch < epoch',
-    },
   ]),
   ...at('held-check.ts', [
     {
