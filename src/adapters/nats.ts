@@ -29,7 +29,7 @@ export interface NatsOptions<T> extends BehindBroker<JsMsg, T, 'queue' | 'lease'
 }
 
 export interface NatsRunning extends Running {
-  /** Resolves when the consumption ends: it was stopped, or the connection closed. Rejects where the server ended it. */
+  /** Resolves when it was stopped, or the connection closed. Rejects where the server ended the consumption. */
   readonly ended: Promise<void>
 }
 

@@ -57,30 +57,16 @@ describe('[R33][R35] arguments', () => {
     expect(await nothingClaimed(made)).toBe(true)
   })
 
-  test.each([
-    'with space',
-    'with\nline',
-    'with\u2028separator',
-    'with "quote" ]',
-    '',
-    `long ${'x '.repeat(300)}`,
-  ])(
+  const wordy = `long ${'x '.repeat(300)}`
+  test.each(['with space', 'with\nline', 'with\u2028separator', 'with "quote" ]', '', wordy])(
     '[R22] %j as the name of one that cannot be told from others: refused, and the program goes on',
     async (name) => {
       const made = benchOf([refundTool({ input: { type: 'object' } })])
       const refused = await made.broker.call('issue_refund', { outer: { [name]: 2 ** 60 } }, CONTEXT)
+      const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name)
+      const message = expect.stringMatching(/^is \d+, past/) as string
       expect(refused).toMatchObject({
-        error: {
-          code: 'INVALID_ARGUMENTS',
-          fields: [
-            name.length > 60
-              ? { message: expect.stringContaining('past the integers') as string }
-              : {
-                  field: `outer[${JSON.stringify(name)}]`,
-                  message: expect.stringMatching(/^is \d+/) as string,
-                },
-          ],
-        },
+        error: { code: 'INVALID_ARGUMENTS', fields: [{ field: `outer[${shown}]`, message }] },
       })
       expect(await nothingClaimed(made)).toBe(true)
     },

@@ -122,13 +122,17 @@ describe('a large result', () => {
   })
 })
 
-describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be shown', (effect) => {
-  const nested = (depth: number): unknown => {
-    let one: unknown = 'inside'
-    for (let at = 0; at < depth; at++) one = [one]
-    return one
-  }
+function nested(depth: number): unknown {
+  let one: unknown = 'inside'
+  for (let at = 0; at < depth; at++) one = [one]
+  return one
+}
 
+const refuseOddly = (): never => {
+  throw new Rejected('no', { data: { toJSON: oops } })
+}
+
+describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be shown', (effect) => {
   test.each<[string, unknown]>([
     ['whose toJSON throws', { toJSON: oops }],
     ['whose getter throws', Object.defineProperty({}, 'id', { enumerable: true, get: oops })],
@@ -139,10 +143,7 @@ describe.each(['write-non-idempotent', 'read'])('a result of a %s that cannot be
   })
 
   test('whose refusal has data that throw: the refusal is told', async () => {
-    const execute = (): never => {
-      throw new Rejected('no', { data: { toJSON: oops } })
-    }
-    expect(await seen(benchOf([refundTool({ effect, execute })]))).toMatchObject({
+    expect(await seen(benchOf([refundTool({ effect, execute: refuseOddly })]))).toMatchObject({
       ok: false,
       error: { message: 'no', data: { unavailable: expect.any(String) as string } },
     })

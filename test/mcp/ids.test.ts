@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { guardTransport, httpGateway, type McpContract } from '../../src/adapters/mcp.js'
 import { createIbid, type Ibid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
@@ -48,7 +48,7 @@ function guarded() {
     onclose?: () => void
   } = { send: async (message) => void told.push(message) }
   const transport = guardTransport(inside as never, options()) as typeof inside
-  transport.onmessage = (message) => void heard.push(message)
+  Object.assign(transport, { onmessage: (message: object) => void heard.push(message) })
   return { heard, told, transport, say: (message: object) => inside.onmessage?.(message), inside }
 }
 
@@ -83,11 +83,13 @@ test('something else under the id of a write that is under way does not answer f
 
 test('a server whose end of the connection throws ends no process', async () => {
   const { transport, inside } = guarded()
-  transport.onclose = () => {
+  const onclose = vi.fn<() => void>(() => {
     throw new TypeError('already closed')
-  }
+  })
+  Object.assign(transport, { onclose })
   inside.onclose?.()
   await new Promise((resolve) => setImmediate(resolve))
+  expect(onclose).toHaveBeenCalledOnce()
 })
 
 test('two programs with one token that count alike are served both; in one session, one of them is', async () => {

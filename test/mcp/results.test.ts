@@ -1,4 +1,4 @@
-/** What a gateway takes for the result of a call: whatever a server may write in one, and whatever a person has said. */
+/** What a gateway takes for the result of a call: whatever a server may write in one, whatever a person has said. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { httpGateway, type McpContract } from '../../src/adapters/mcp.js'
 import { createIbid, type Ibid } from '../../src/index.js'
@@ -41,7 +41,23 @@ async function messages(
     .map((one) => (JSON.parse(one) as { readonly result: unknown }).result)
 }
 
+const lost = (): Response => new Response(null, { status: 500 })
+const paid = (id: unknown): Response =>
+  Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'paid' }] } })
 const KEYED = { 'ibid/idempotencyKey': 'k1' }
+
+async function ended(value: unknown, meta?: object): Promise<unknown> {
+  await messages(lost, meta)
+  const { receipts } = await ibid.list({ tenant: 'acme', state: 'unknown' })
+  for (const { tenant, scope, key } of receipts) {
+    await ibid.resolve(
+      { tenant, scope, key },
+      { as: 'succeeded', value },
+      { by: 'ada', why: 'seen at the bank' },
+    )
+  }
+  return (await messages(lost, meta))[0]
+}
 
 describe('a result on a stream', () => {
   test.each([
@@ -61,21 +77,6 @@ describe('a result on a stream', () => {
 })
 
 describe('a held call that a person ended', () => {
-  const lost = (): Response => new Response(null, { status: 500 })
-
-  async function ended(value: unknown, meta?: object): Promise<unknown> {
-    await messages(lost, meta)
-    const { receipts } = await ibid.list({ tenant: 'acme', state: 'unknown' })
-    for (const { tenant, scope, key } of receipts) {
-      await ibid.resolve(
-        { tenant, scope, key },
-        { as: 'succeeded', value },
-        { by: 'ada', why: 'seen at the bank' },
-      )
-    }
-    return (await messages(lost, meta))[0]
-  }
-
   test.each<[string, unknown, object]>([
     ['without a value', undefined, { content: [{ type: 'text', text: 'null' }] }],
     ['with a text', 'by hand', { content: [{ type: 'text', text: '"by hand"' }] }],
@@ -101,8 +102,6 @@ describe('a held call that a person ended', () => {
 })
 
 describe('a result that was made for one caller', () => {
-  const paid = (id: unknown): Response =>
-    Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'paid' }] } })
   const KEYS = [
     { 'x-api-key': 'ada' },
     { 'x-api-key': 'bob' },

@@ -1,4 +1,4 @@
-/** What may not cost a message its verdict, or the process its life: logs that throw, times that are none, lost counters. */
+/** What may not cost a message its verdict, or the process its life: logs that throw, odd times, lost counters. */
 import type { ConsumerMessages } from '@nats-io/jetstream'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Job } from 'bullmq'
@@ -52,9 +52,10 @@ describe.each<[string, () => never]>([
   test('does not fail a job of BullMQ that is to be tried again', async () => {
     const { ibid } = consumer()
     const moved: number[] = []
-    const run = processor<unknown, unknown>(ibid, {
+    const later: () => unknown = failing(new Error('later'))
+    const run = processor(ibid, {
       queue: 'jobs',
-      handle: failing(new Error('later')),
+      handle: later,
       onVerdict: log,
     })
     await expect(run(jobOf(moved), 'token')).rejects.toMatchObject({ name: 'DelayedError' })

@@ -195,9 +195,9 @@ function placeOf(request: Request, principal: string, id: unknown): string {
 }
 
 /**
- * Kept as a hash: a token is nobody's name. Undefined: nothing but cookies says who it is. Which of them is the session
- * only the server knows; all browsers as one would be shown each other's results, and a hash of all cookies would make a
- * retry new as soon as one of them changed.
+ * Kept as a hash: a token is nobody's name. Undefined: nothing but cookies says who it is. Which one is the session
+ * only the server knows; all browsers as one would be shown each other's results, and a hash of all cookies would
+ * make a retry new as soon as one of them changed.
  */
 function credentialsOf({ headers }: Request): string | undefined {
   const given = ['authorization', 'x-api-key'].map((name) => headers.get(name))
@@ -208,8 +208,8 @@ function credentialsOf({ headers }: Request): string | undefined {
 }
 
 const ONLY_COOKIE =
-  'a cookie does not tell whose call this is; nothing was sent. Send Authorization or X-API-Key, or name the caller in ' +
-  'httpGateway({ principal })'
+  'a cookie does not tell whose call this is; nothing was sent. ' +
+  'Send Authorization or X-API-Key, or name the caller in httpGateway({ principal })'
 
 function upstreamOf(given: HttpGatewayOptions['upstream']): Upstream {
   if (typeof given !== 'function') return httpUpstream(given)
