@@ -6,7 +6,7 @@ export default defineConfig({
     // Tests start and kill processes, and load native modules: threads would share too much.
     pool: 'forks',
     // Most files wait for processes, disks and servers: one at a time, which is the default for two cores, idles.
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What is waited for comes at once, or as late as a busy machine lets it.
