@@ -190,7 +190,11 @@ describe('refuses, naming the place', () => {
   cyclic.list.push({ up: cyclic })
 
   it.each<[string, unknown, string]>([
-    ['NaN', { items: [1, 2, { amount: Number.NaN }] }, 'payload.items[2].amount is NaN'],
+    [
+      'NaN',
+      { items: [1, 2, { amount: Number.NaN }] },
+      'payload.items[2].amount is NaN, which JSON does not have',
+    ],
     ['half a surrogate pair', { a: 'x\ud800y' }, 'payload.a has half a surrogate pair'],
     ['half a surrogate pair in a name', { a: { '\udc00': 1 } }, 'payload.a["\\udc00"] has half a surrogate'],
     ['a function', { a: { go: () => 1 } }, 'payload.a.go is a function'],
@@ -250,6 +254,8 @@ describe('refuses, naming the place', () => {
 
   it('allows 128 levels, and one object in two places [R22]', () => {
     expect(canonicalJson(nested(128))).toHaveLength(128 * '{"a":}'.length + 1)
+    const lists = '['.repeat(128) + ']'.repeat(128)
+    expect(canonicalJson(JSON.parse(lists))).toBe(lists)
     const twice = { x: 1 }
     expect(canonicalJson([twice, twice])).toBe('[{"x":1},{"x":1}]')
   })

@@ -26,6 +26,8 @@ it('differs when tenant, layer, a part, a type or the payload does: nothing runs
     [{ ...parts, step: '3' }, 1],
     [{ ...parts, step: 3n }, 1],
     [{ ...parts, step: true }, 1],
+    [{ ...parts, step: Number.MAX_SAFE_INTEGER }, 1],
+    [{ ...parts, step: Number.MIN_SAFE_INTEGER }, 1],
     [{ tenant: 'acme', layer: 'tool', run: 'r1' }, 1],
     [{ tenant: 'acme', layer: 'tool', run: 'r1', stepp: 3 }, 1],
     [{ tenant: 'acme', layer: 'tool', run: 'r1","step":3,"x":"' }, 1],

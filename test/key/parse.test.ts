@@ -20,6 +20,7 @@ describe('reads', () => {
     '""',
     '"a\\u00e9\\n\\/\\ud83d\\ude00"',
     '"😀"',
+    '"a b"',
     '[]',
     '{}',
     ' [ 1 , 2 ] ',
@@ -34,6 +35,8 @@ describe('reads', () => {
   it('128 levels [R22]', () => {
     const text = '['.repeat(128) + ']'.repeat(128)
     expect(JSON.stringify(parseStrict(text))).toBe(text)
+    const objects = `${'{"a":'.repeat(127)}{}${'}'.repeat(127)}`
+    expect(JSON.stringify(parseStrict(objects))).toBe(objects)
   })
 })
 
