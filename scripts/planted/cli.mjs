@@ -37,6 +37,18 @@ export const cli = [
       put: 'at < upTo',
     },
   ]),
+  ...at('cli/listen.ts', 'cli/listen', [
+    {
+      name: 'of several cookies that an MCP server sets, the last one arrives',
+      find: '[...response.headers].flat()',
+      put: 'Object.fromEntries(response.headers)',
+    },
+    {
+      name: 'a gateway on an address of IPv6 does not know its own name',
+      find: 'new URL(`http://${named}`).hostname',
+      put: 'host',
+    },
+  ]),
   ...at('cli/scan/new-keys.ts', 'cli/scan', [
     {
       name: 'the same arguments are suspicious at any distance',

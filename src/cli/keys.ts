@@ -4,6 +4,10 @@ import { createIbid, type Ibid } from '../index.js'
 import { createKey, EVERY_TENANT, listKeys, OWN_TENANT, revokeKey, RIGHTS } from '../server/api-keys.js'
 import { openStore } from '../stores/open.js'
 import { ownStore } from './own-store.js'
+import { print } from './print.js'
+import { type Column, table } from './table.js'
+
+type KeyLine = Awaited<ReturnType<typeof listKeys>>[number]
 
 interface Common {
   readonly store?: string
@@ -29,8 +33,10 @@ export function keysCommand(): Command {
     .description('show the keys, without their secrets')
     .action(async (options: Common) => {
       const lines = await using(options, listKeys)
-      if (options.json) process.stdout.write(`${JSON.stringify({ keys: lines })}\n`)
-      else for (const line of table(lines)) process.stdout.write(`${line}\n`)
+      print(options.json, {
+        json: { keys: lines },
+        text: () => (lines.length === 0 ? 'there are no keys\n' : table(lines, COLUMNS)),
+      })
     })
   common(keys.command('revoke'))
     .description('make a key worthless; every server on this store knows within two seconds')
@@ -62,22 +68,11 @@ async function using<T>({ store }: Common, work: (ibid: Ibid) => Promise<T>): Pr
   }
 }
 
-function table(lines: Awaited<ReturnType<typeof listKeys>>): readonly string[] {
-  if (lines.length === 0) return ['there are no keys']
-  const rows = lines.map((line) => [
-    line.id,
-    line.tenant,
-    line.rights.join(','),
-    new Date(line.createdAt).toISOString().slice(0, 16),
-    line.revokedAt === undefined ? 'good' : 'revoked',
-    line.note,
-  ])
-  const all = [['id', 'tenant', 'rights', 'made', 'state', 'note'], ...rows]
-  const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length))) ?? []
-  return all.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
+const COLUMNS: readonly Column<KeyLine>[] = [
+  { title: 'id', cell: ({ id }) => id },
+  { title: 'tenant', cell: ({ tenant }) => tenant },
+  { title: 'rights', cell: ({ rights }) => rights.join(',') },
+  { title: 'made', cell: ({ createdAt }) => new Date(createdAt).toISOString().slice(0, 16) },
+  { title: 'state', cell: ({ revokedAt }) => (revokedAt === undefined ? 'good' : 'revoked') },
+  { title: 'note', cell: ({ note }) => note },
+]

@@ -29,7 +29,9 @@ export async function listen(
   handler: Handler,
   { host, port, allowedHosts = [] }: ListenOptions,
 ): Promise<Listening> {
-  const names = new Set([...LOCAL, host, ...allowedHosts])
+  // As it stands in an address.
+  const named = host.includes(':') ? `[${host}]` : host
+  const names = new Set([...LOCAL, new URL(`http://${named}`).hostname, ...allowedHosts])
   const server = createServer((incoming, outgoing) => {
     respond(handler, names, incoming, outgoing).catch(() => outgoing.destroy())
   })
@@ -39,7 +41,7 @@ export async function listen(
   await once(server, 'listening')
   const { port: taken } = server.address() as AddressInfo
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    url: `http://${named}:${taken}`,
     close: async () => await stop(server),
   }
 }
@@ -78,7 +80,8 @@ async function respond(
   const response = await handler(
     new Request(`http://${host}${url}`, { method, headers, signal: left.signal, ...(hasBody && { body }) }),
   )
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  // One by one: there may be several cookies to set.
+  outgoing.writeHead(response.status, [...response.headers].flat())
   outgoing.flushHeaders()
   if (response.body) await pipeline(Readable.fromWeb(response.body as never), outgoing)
   else outgoing.end()

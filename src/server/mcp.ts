@@ -57,7 +57,8 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     const request = await requestOf(incoming, left.signal, at.settings.maxBodyBytes)
     principals.set(request, keyId)
     const response = await gatewayFor(tenant)(request)
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+    // One by one: there may be several cookies to set.
+    outgoing.writeHead(response.status, [...response.headers].flat())
     outgoing.flushHeaders()
     if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing)
     else outgoing.end()

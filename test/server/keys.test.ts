@@ -206,14 +206,15 @@ describe('the command line', () => {
         '--rights',
         'read',
         '--note',
-        'for zoe',
+        'for \u001b[31mzoe',
         '--json',
       ),
     ) as { key: string; id: string }
     const call = caller(served.url, made.key)
     expect((await call('/v1/me')).body).toMatchObject({ tenant: 'zoe', rights: ['read'] })
     const listed = await house.ibid('keys', 'list')
-    expect(listed).toMatch(new RegExp(`${made.id}\\s+zoe\\s+read\\s.*good\\s+for zoe`))
+    expect(listed).toMatch(new RegExp(`${made.id}\\s+zoe\\s+read\\s.*good\\s+for \\S*zoe`))
+    expect(listed).not.toContain('\u001b')
     expect(await house.ibid('keys', 'list', '--json')).not.toContain(made.key.slice(-43))
     await house.ibid('keys', 'revoke', made.id)
     await expect.poll(async () => (await call('/v1/me')).status).toBe(401)

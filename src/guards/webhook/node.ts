@@ -18,7 +18,7 @@ export function nodeHandler(hook: Webhook): (request: Incoming, response: Server
 async function reply(hook: Webhook, incoming: Incoming, outgoing: ServerResponse): Promise<void> {
   const answer = await hook(toRequest(incoming))
   const body = Buffer.from(await answer.arrayBuffer())
-  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
+  outgoing.writeHead(answer.status, [...answer.headers].flat())
   outgoing.end(body)
 }
 
