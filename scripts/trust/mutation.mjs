@@ -110,8 +110,9 @@ async function control(bench) {
   return { planted: caught.length, caught: caught.filter(Boolean).length }
 }
 
+const countIn = (mutants, part) => mutants.filter((mutant) => mutant.part === part).length
+
 function reportOf(tried, all, controlled) {
-  const countIn = (mutants, part) => mutants.filter((mutant) => mutant.part === part).length
   const survivors = tried.filter(({ killedBy }) => killedBy === undefined)
   const unexplained = survivors.filter((mutant) => whyOf(mutant) === undefined)
   const scores = PARTS.map((part) => ({ part, tried: countIn(tried, part), of: countIn(all, part) }))

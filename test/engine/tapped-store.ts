@@ -23,18 +23,18 @@ export interface Tap {
   hold(verb: Verb): { let(): void; readonly waiting: number }
 }
 
+function take(from: Map<Verb, number>, verb: Verb): boolean {
+  const left = from.get(verb) ?? 0
+  from.set(verb, left - 1)
+  return left > 0
+}
+
 export function tapped<Tx>(inner: Store<Tx>, facts: Partial<Store<Tx>> = {}): { store: Store<Tx>; tap: Tap } {
   const calls: TappedCall[] = []
   const before = new Map<Verb, number>()
   const after = new Map<Verb, number>()
   const doors = new Map<Verb, { open: boolean; readonly queue: (() => void)[] }>()
   let out = false
-
-  function take(from: Map<Verb, number>, verb: Verb): boolean {
-    const left = from.get(verb) ?? 0
-    from.set(verb, left - 1)
-    return left > 0
-  }
 
   async function through(verb: Verb, argument: unknown, run: () => Promise<unknown>): Promise<unknown> {
     calls.push({ verb, argument, size: Array.isArray(argument) ? argument.length : 1 })

@@ -42,6 +42,8 @@ test('an answer that a slow client is still reading arrives whole, though the se
   expect(await stopped).toBe(0)
 })
 
+const isStillGood = async (): Promise<boolean> => true
+
 /** A stream as it is open on a server of which only the parts are there that it uses. */
 function openStream(needsDrain: boolean) {
   const written: string[] = []
@@ -62,7 +64,6 @@ function openStream(needsDrain: boolean) {
   }
   const principal = { keyId: 'k', tenant: 'acme', rights: new Set(['read']) }
   const incoming = { headers: {} }
-  const isStillGood = async () => true
   const request = { at, principal, isStillGood, query: new URLSearchParams(), incoming, outgoing }
   const opened = EVENT_ROUTES[0]?.handle(request as unknown as ApiRequest)
   const decided = { tenant: 'acme', scope: 's', key: 'k', event: 'claimed', count: 1 } as AuditEvent

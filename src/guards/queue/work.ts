@@ -48,7 +48,7 @@ export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
 }
 
 /** A check that throws, or answers something else, has not told us anything. */
-export async function ask<M, T>(
+async function ask<M, T>(
   check: MessageCheck<M, T>,
   message: M,
   attempt: Attempt,
