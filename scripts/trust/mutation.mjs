@@ -11,7 +11,7 @@ import { isThere, root } from './work.mjs'
 
 const LANES = 2
 const MINUTES = Number(process.env.IBID_TRUST_MUTATION_MINUTES ?? 20)
-/** Core before key before engine. Within a part the order is random: of the last one there may only be a fair sample. */
+/** Core before key before engine. Within a part the order is random: of the last there may be only a fair sample. */
 const SEED = 23
 const ALL_PARTS = ['core', 'key', 'engine']
 /** Fewer parts, where only these were changed; the row says which. */
