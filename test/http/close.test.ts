@@ -31,7 +31,7 @@ async function leave(
   let closed = 0
   let begin: () => void
   const begun = new Promise<void>((resolve) => (begin = resolve))
-  const guarded = idempotent(ibid, { policy: { timeout: 300 } })((request, response) => {
+  const guarded = idempotent(ibid, { policy: { timeout: 1_500 } })((request, response) => {
     if (piece) response.write(piece)
     begin()
     const gone = new Promise<void>((resolve) => request.socket.once('close', () => resolve()))

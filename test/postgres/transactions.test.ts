@@ -138,7 +138,7 @@ describe.each([
         await tx.query('insert into orders values ($1, $2)', [order.key, 1])
         await new Promise(() => {})
       },
-      { lease: 400, timeout: 600 },
+      { lease: 1_000, timeout: 2_000 },
     )
     await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', receipt: { state: 'released' } })
     const insert = late?.query('insert into orders values ($1, $2)', [order.key, 2])
@@ -171,7 +171,7 @@ describe("the store's own transactions", () => {
         late.catch(() => undefined)
         await late
       },
-      { lease: 400, timeout: 600 },
+      { lease: 1_000, timeout: 2_000 },
     )
     await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' })
     await Promise.allSettled([late])

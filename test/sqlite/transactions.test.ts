@@ -207,7 +207,7 @@ describe('transact', () => {
         late = () => tx.run(CREATE)
         return new Promise(() => {})
       },
-      { lease: 1_000, timeout: 100 },
+      { lease: 2_000, timeout: 500 },
     )
     await expect(hung).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT', receipt: { state: 'released' } })
     expect(late).toThrow(/transaction has ended/)
