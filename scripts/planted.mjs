@@ -28,7 +28,7 @@ const COPIED = [
   'tsconfig.build.json',
   'vitest.config.ts',
 ]
-const BENCHES = 2
+const BENCHES = 3
 
 const { values: flags } = parseArgs({
   options: {
