@@ -40,6 +40,13 @@ describe('[R7][R61] a crash at every point between claim and settle', () => {
     ])
   })
 
+  it('lets a rescuer that was slower than its lease ask again, as it is told', async () => {
+    const slow = new URL('../fixtures/slow-store.mjs', import.meta.url)
+    const [cell] = await crashMatrix({ module: slow, policies: ['retry'], points: ['after effect'] })
+    expect(cell).toMatchObject({ state: 'succeeded', attempt: 3, effects: 3, violation: undefined })
+    expect(cell?.answers).toEqual(Array(3).fill('effect 3'))
+  })
+
   it('says under retry how often it was tried', async () => {
     const points = ['after claim', 'after effect', ['after effect', 'after takeover']] as const
     const cells = await crashMatrix({ module: SQLITE, policies: ['retry'], points })
