@@ -1,8 +1,9 @@
 /** [R10] Effect and receipt in one transaction: on the store's own connections, and in one that the caller begins. */
+import { once } from 'node:events'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
-import { Pool } from 'pg'
+import { Pool, type PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
 import type { PostgresBegin, PostgresTransaction } from '../../src/stores/postgres/index.js'
@@ -155,6 +156,18 @@ describe.each([
   })
 })
 
+/** When a rollback is on its way, and has not been answered. */
+function sentRollback(client: PoolClient): Promise<void> {
+  const query = client.query.bind(client) as (...asked: unknown[]) => unknown
+  return new Promise((resolve) => {
+    const watched = (...asked: unknown[]): unknown => {
+      if ((asked[0] as { readonly text?: string }).text === 'rollback') resolve()
+      return query(...asked)
+    }
+    Object.assign(client, { query: watched })
+  })
+}
+
 describe("the store's own transactions", () => {
   it('[R10] close the connection of work that was left behind: a client that it kept writes nothing', async () => {
     const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
@@ -163,11 +176,10 @@ describe("the store's own transactions", () => {
     let late: Promise<unknown> | undefined
     const hung = ibid.transact(
       { scope: 'order', key: 'kept' },
-      async ({ client }, { signal }) => {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        // A rollback would have been sent by now, and not be answered yet.
-        await new Promise((resolve) => setImmediate(resolve))
-        late = (client as Pool).query(insert)
+      async (tx) => {
+        const client = tx.client as PoolClient
+        await Promise.race([once(client, 'end'), sentRollback(client)])
+        late = client.query(insert)
         late.catch(() => undefined)
         await late
       },
