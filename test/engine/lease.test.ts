@@ -1,6 +1,5 @@
 /** The lease of a running attempt: renewed by thirds, not for ever, and lost for good when it is lost. */
 import { expect, test } from 'vitest'
-import type { Duration } from '../../src/core/duration.js'
 import { createIbid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { bench, failure, INTENT, leaveBehind, manual, seen, turn, WHERE, within } from './bench.js'
@@ -41,10 +40,9 @@ test('[R3] a short lease is renewed in its own time, and makes no long one be re
   const on = bench()
   const ibid = on.open()
   const [long, short] = [manual(), manual()]
-  const policy = (lease: Duration) => ({ lease, timeout: '1h' }) as const
   const both = [
-    ibid.once(INTENT, long.effect, policy('30s')),
-    ibid.once({ ...INTENT, key: 'short' }, short.effect, policy('300ms')),
+    ibid.once(INTENT, long.effect, { lease: '30s', timeout: '1h' }),
+    ibid.once({ ...INTENT, key: 'short' }, short.effect, { lease: '300ms', timeout: '1h' }),
   ]
   await turn()
   await on.time.pass(9_950)

@@ -48,11 +48,7 @@ export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
 }
 
 /** A check that throws, or answers something else, has not told us anything. */
-async function ask<M, T>(
-  check: MessageCheck<M, T>,
-  message: M,
-  attempt: Attempt,
-): Promise<CheckResult<T>> {
+async function ask<M, T>(check: MessageCheck<M, T>, message: M, attempt: Attempt): Promise<CheckResult<T>> {
   try {
     const answer = await check(message, attempt)
     return answer?.found === true || answer?.found === false ? answer : { found: 'unclear' }
