@@ -163,7 +163,7 @@ async function recover(order: CrashOrder): Promise<Recovered> {
   }
 }
 
-/** Of a caller who does as it is told: a rescuer that was slower than its lease asks for what the next one made of it. */
+/** Of a caller who does as it is told: a rescuer slower than its lease asks for what the next one made of it. */
 async function answer(order: CrashOrder, ibid: Ibid, access: TransactAccess | undefined): Promise<string> {
   for (let tried = 1; ; tried++) {
     const said = await perform(order, ibid, access).catch(codeOf)
