@@ -31,7 +31,7 @@ const SMALL = [
 
 /**
  * A quarter of an hour: all of it at once; then each worker calling twice across the end of a window; then three
- * workers. With checks, two calls and failing effects together would take hours: those are all at once only.
+ * workers. Two calls together with crashes, or with checks that fail, would take hours: those are all at once only.
  */
 const ALL_AT_ONCE = { TICKS: 1, LOSTS: 1, CRASHES: 1, ERRS: 1, SWEEPS: 1, RESOLVES: 1, UNCLEARS: 1 }
 const ACROSS_WINDOWS = { ...NONE, CALLS: 2, TICKS: 1, EXPIRES: 1, SWEEPS: 1 }

@@ -37,12 +37,14 @@ export const cli = [
       put: 'at < upTo',
     },
   ]),
-  ...at('cli/listen.ts', 'cli/listen', [
+  ...at('guards/http/send-response.ts', 'cli/listen', [
     {
       name: 'of several cookies that an MCP server sets, the last one arrives',
       find: '[...response.headers].flat()',
       put: 'Object.fromEntries(response.headers)',
     },
+  ]),
+  ...at('cli/listen.ts', 'cli/listen', [
     {
       name: 'a gateway on an address of IPv6 does not know its own name',
       find: 'new URL(`http://${named}`).hostname',

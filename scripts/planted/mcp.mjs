@@ -73,16 +73,18 @@ export const mcp = [
   ]),
   ...at('http-gateway.ts', 'results', [
     {
-      name: 'whoever has an X-API-Key is shown the results of all others',
-      find: "['authorization', 'x-api-key'].map(",
-      put: "['authorization', 'authorization'].map(",
-    },
-    {
       name: 'all browsers are one caller to the gateway',
-      find: "return headers.has('cookie') ? undefined : 'anonymous'",
-      put: "return 'anonymous'",
+      find: 'if (given === null) return',
+      put: 'if (!given) return',
     },
   ]),
+  {
+    name: 'whoever has an X-API-Key is shown the results of all others',
+    file: 'src/guards/http/credentials.ts',
+    tests: ['test/mcp/results.test.ts'],
+    find: "header('x-api-key') ?? ''",
+    put: "''",
+  },
   ...at('relay.ts', 'ids', [
     {
       name: 'a write takes the answer of another request for its own',

@@ -61,8 +61,8 @@ export const server = [
   ...at('proxy.ts', 'proxy', [
     {
       name: 'browsers that have nothing but cookies are one caller',
-      find: "if ((headers.cookie ?? '') !== '') throw onlyCookie()",
-      put: '',
+      find: 'if (given === undefined) throw onlyCookie()',
+      put: 'if (given === undefined) return proxyTenant',
     },
   ]),
   ...at('ingress.ts', 'ingress', [

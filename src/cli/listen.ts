@@ -5,8 +5,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { sendResponse } from '../guards/http/send-response.js'
 
 export interface ListenOptions {
   readonly host: string
@@ -80,11 +79,7 @@ async function respond(
   const response = await handler(
     new Request(`http://${host}${url}`, { method, headers, signal: left.signal, ...(hasBody && { body }) }),
   )
-  // One by one: there may be several cookies to set.
-  outgoing.writeHead(response.status, [...response.headers].flat())
-  outgoing.flushHeaders()
-  if (response.body) await pipeline(Readable.fromWeb(response.body as never), outgoing)
-  else outgoing.end()
+  await sendResponse(outgoing, response)
 }
 
 function isNamed(url: string, names: ReadonlySet<string>): boolean {

@@ -4,9 +4,8 @@
  * `X-Ibid-Key` instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { httpGateway } from '../adapters/mcp.js'
+import { sendResponse } from '../guards/http/send-response.js'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readBytes } from './body.js'
 import { type Log, shown } from './log.js'
@@ -56,12 +55,7 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     outgoing.on('close', () => left.abort())
     const request = await requestOf(incoming, left.signal, at.settings.maxBodyBytes)
     principals.set(request, keyId)
-    const response = await gatewayFor(tenant)(request)
-    // One by one: there may be several cookies to set.
-    outgoing.writeHead(response.status, [...response.headers].flat())
-    outgoing.flushHeaders()
-    if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing)
-    else outgoing.end()
+    await sendResponse(outgoing, await gatewayFor(tenant)(request))
   }
 
   return (incoming, outgoing) => {

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { IbidError, NotExecuted } from '../core/errors.js'
+import { credentialsIn } from '../guards/http/credentials.js'
 import { createGuard, type Guard } from '../guards/http/guard.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
 import { readAndPutBack } from '../guards/http/request-body.js'
@@ -26,7 +27,6 @@ const REQUIRED = { required: true, optional: false, derived: 'derived' } as cons
 /** A client must not make a first answer look like a replay, nor an answer of the proxy like the origin's. */
 const OURS = new Set(['idempotency-replayed', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
 const NOTHING = new Uint8Array()
-const CREDENTIALS = ['authorization', 'x-api-key'] as const
 
 export function createProxy(ibid: Ibid, upstream: string, settings: Settings, log: Log): Proxy {
   const origin = originOf(upstream)
@@ -127,16 +127,11 @@ function callerOf(
     const named = headers[proxyTenantHeader.toLowerCase()]
     return typeof named === 'string' && named !== '' ? `${proxyTenant}:${digest(named)}` : undefined
   }
-  const given = CREDENTIALS.map((name) => headers[name] ?? '')
-  if (given.some((one) => one !== '')) return `${proxyTenant}:${digest(JSON.stringify(given))}`
-  if ((headers.cookie ?? '') !== '') throw onlyCookie()
-  return proxyTenant
+  const given = credentialsIn((name) => headers[name]?.toString())
+  if (given === undefined) throw onlyCookie()
+  return given === null ? proxyTenant : `${proxyTenant}:${digest(given)}`
 }
 
-/**
- * Which of its cookies is the session only the origin knows. All browsers as one caller would get each other's
- * responses, and a digest of every cookie would make a retry new as soon as one of them changed.
- */
 function onlyCookie(): IbidError {
   return new IbidError('a cookie does not tell whose request this is; nothing was executed', {
     code: 'FORBIDDEN_SCOPE',

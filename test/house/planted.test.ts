@@ -34,15 +34,16 @@ describe('planted defects', () => {
     expect((apply as (d: Defect, s: string) => string)(defect, source)).not.toBe(source)
   })
 
-  it(
-    'are caught, and the catcher is named; one that nothing catches is reported',
-    { timeout: 120_000 },
-    () => {
-      const { status, output } = planted('--control', '--only', 'parts of a key template')
-      expect(output).toMatch(/caught by: .+/)
-      expect(output).toContain('1 of 2 planted defects caught')
-      expect(output).toContain('NOT CAUGHT: control')
-      expect(status).toBe(1)
-    },
-  )
+  it('are caught, and the catcher is named', { timeout: 120_000 }, () => {
+    const { status, output } = planted('--only', 'parts of a key template')
+    expect(output).toMatch(/caught by: .+/)
+    expect(output).toContain('1 of 1 planted defects caught')
+    expect(status).toBe(0)
+  })
+
+  it('are reported when nothing catches them', { timeout: 120_000 }, () => {
+    const { status, output } = planted('--control')
+    expect(output).toContain('NOT CAUGHT: control')
+    expect(status).toBe(1)
+  })
 })

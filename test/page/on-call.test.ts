@@ -152,7 +152,10 @@ describe('the held refund', () => {
     await tab.route('**/v1/held*', (route) => route.abort())
     const other = { as: 'released', by: 'jo@acme', why: 'nothing there' }
     await agent('/v1/resolutions', { scope: 'tool:send_money', key: 'wf_92:step_1', ...other })
+    const sent = tab.waitForRequest('**/v1/resolutions')
     await card.getByRole('button', { name: /^Resolve/ }).click()
+    // Of the attempt that is shown, so that none after it is meant.
+    expect((await sent).postDataJSON()).toMatchObject({ epoch: expect.any(Number) as number })
     await card.getByRole('alert').getByText('NOT_HELD').waitFor()
   })
 })

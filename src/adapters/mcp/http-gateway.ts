@@ -4,6 +4,7 @@
  * through when the client lets go of its connection, which is how the newest revision cancels.
  */
 import { createHash, randomUUID } from 'node:crypto'
+import { credentialsIn } from '../../guards/http/credentials.js'
 import { createCatalogue, type Catalogue } from './catalogue.js'
 import { createGuard, type GuardOptions, readCall, type ToolCall } from './guard.js'
 import { guardedExchange } from './http-exchange.js'
@@ -38,7 +39,7 @@ const CHECK_TIMEOUT_MS = 60_000
 export function httpGateway(options: HttpGatewayOptions): (request: Request) => Promise<Response> {
   const guard = createGuard(options)
   const upstream = upstreamOf(options.upstream)
-  const callerOf = options.principal ?? credentialsOf
+  const callerOf = options.principal ?? callerBy
   const principalOf = (request: Request): string => callerOf(request) ?? 'unknown'
   const lists = new Map<string, { readonly catalogue: Catalogue; readonly untilMs: number }>()
   /** Writes under way, by who would cancel them. Without a session, programs with one token may count alike. */
@@ -194,17 +195,11 @@ function placeOf(request: Request, principal: string, id: unknown): string {
   return JSON.stringify([principal, request.headers.get('mcp-session-id'), id])
 }
 
-/**
- * Kept as a hash: a token is nobody's name. Undefined: nothing but cookies says who it is. Which one is the session
- * only the server knows; all browsers as one would be shown each other's results, and a hash of all cookies would
- * make a retry new as soon as one of them changed.
- */
-function credentialsOf({ headers }: Request): string | undefined {
-  const given = ['authorization', 'x-api-key'].map((name) => headers.get(name))
-  if (given.every((one) => one === null)) return headers.has('cookie') ? undefined : 'anonymous'
-  const [authorization, key] = given
-  const text = key === null ? (authorization as string) : JSON.stringify(given)
-  return createHash('sha256').update(text).digest('base64url')
+/** Undefined: nothing but cookies says who it is. */
+function callerBy({ headers }: Request): string | undefined {
+  const given = credentialsIn((name) => headers.get(name))
+  if (given === null) return 'anonymous'
+  return given && createHash('sha256').update(given).digest('base64url')
 }
 
 const ONLY_COOKIE =

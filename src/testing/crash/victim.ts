@@ -1,5 +1,5 @@
 /** The script of the crash matrix: makes one call under a policy, and dies at a point, or recovers what others left. */
-import { createIbid, type Ibid, type Policy } from '../../index.js'
+import { createIbid, type Ibid, IbidError, type Policy } from '../../index.js'
 import type { Store } from '../../store.js'
 import { type Ledger, ledger } from '../ledger.js'
 import { serve } from '../process/serve.js'
@@ -166,9 +166,19 @@ async function recover(order: CrashOrder): Promise<Recovered> {
 /** Of a caller who does as it is told: a rescuer slower than its lease asks for what the next one made of it. */
 async function answer(order: CrashOrder, ibid: Ibid, access: TransactAccess | undefined): Promise<string> {
   for (let tried = 1; ; tried++) {
-    const said = await perform(order, ibid, access).catch(codeOf)
-    if (said !== 'LEASE_LOST' || tried === MOST_TRIES) return said
+    try {
+      return await perform(order, ibid, access)
+    } catch (error) {
+      if (tried === MOST_TRIES || !(await wasOvertaken(error, order, ibid))) return codeOf(error)
+    }
   }
+}
+
+/** Did it lose its lease to somebody? Only then is there something else to ask for. */
+async function wasOvertaken(error: unknown, { key }: CrashOrder, ibid: Ibid): Promise<boolean> {
+  if (!(error instanceof IbidError) || error.code !== 'LEASE_LOST') return false
+  const receipt = await ibid.get({ scope: INTENT.scope, key })
+  return receipt !== undefined && receipt.epoch > (error.receipt?.epoch ?? Number.POSITIVE_INFINITY)
 }
 
 function codeOf(error: unknown): string {
