@@ -8,6 +8,7 @@ import { engine } from './engine.mjs'
 import { http } from './http.mjs'
 import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
+import { memory } from './memory.mjs'
 import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
 import { redis } from './redis.mjs'
@@ -21,6 +22,7 @@ export const defects = [
   ...core,
   ...key,
   ...engine,
+  ...memory,
   ...sqlite,
   ...postgres,
   ...redis,

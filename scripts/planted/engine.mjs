@@ -53,13 +53,18 @@ export const engine = [
     },
     {
       name: 'what recall gives to many can be changed by one of them',
-      find: 'settled.plain = { value: frozen(outcome.value) }',
-      put: 'settled.plain = { value: outcome.value }; void frozen',
+      find: 'settled.shared ??= { value: frozen(copyOf(settled.plain)) }',
+      put: 'settled.shared ??= { value: copyOf(settled.plain) }; void frozen',
     },
     {
       name: 'what once gives again is what it gave before',
-      find: 'if (settled.plain) return shared ? settled.plain.value : copyPlain(settled.plain.value)',
-      put: 'if (settled.plain) return settled.plain.value; void copyPlain',
+      find: 'if (!shared) return copyOf(settled.plain)',
+      put: 'if (!shared) return settled.plain.value',
+    },
+    {
+      name: 'a replay shares what is nested in its value with the others',
+      find: 'return isFlat ? { ...(value as object) } : copyPlain(value)',
+      put: 'return isFlat || Object(value).a ? { ...(value as object) } : copyPlain(value)',
     },
     {
       name: 'the cache compares the payload but not what counts in it',
@@ -264,35 +269,4 @@ export const engine = [
       put: '  if (!swapped.done && receipt.attempt > 1_000) {\n',
     },
   ]),
-  ...['token', 'state'].map((part) => ({
-    name: `a swap does not compare the ${part}`,
-    file: 'src/stores/memory/conditions.ts',
-    find: `receipt.${part} === expect.${part} &&`,
-    put: '',
-    tests: ['test/stores/memory.test.ts', 'test/proof/interleavings.test.ts'],
-  })),
-  {
-    name: 'read, then insert: a claim awaits between looking and writing',
-    file: 'src/stores/memory/index.ts',
-    find: '    async claim(wanted) {\n      const now = step()\n      return wanted.map((draft) => claimOne(draft, now))',
-    put: `    async claim(wanted) {
-      const now = step()
-      const seen = wanted.map((draft) => tables.entries.get(addressId(draft))?.receipt)
-      await new Promise((resolve) => setImmediate(resolve))
-      return wanted.map((draft, i) => {
-        const found = seen[i]
-        if (found) return { won: false as const, now, found }
-        const receipt = stamp(draft, now, tables.floor)
-        put(tables, receipt, draft.audit)
-        return { won: true as const, now, epoch: receipt.epoch }
-      })`,
-    tests: ['test/stores/memory.test.ts'],
-  },
-  {
-    name: 'the memory store forgets what is still running',
-    file: 'src/stores/memory/conditions.ts',
-    find: "receipt.state !== 'pending' && receipt.state !== 'unknown' && hasEnded",
-    put: 'hasEnded',
-    tests: ['test/stores/memory.test.ts'],
-  },
 ]

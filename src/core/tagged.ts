@@ -40,19 +40,20 @@ function isPlainObject(value: object, depth: number): boolean {
 export function copyPlain(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map(copyPlain)
-  const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) {
-    const member = copyPlain((value as Record<string, unknown>)[name])
-    if (name === '__proto__') Object.defineProperty(copy, name, { value: member, ...OWN })
-    else copy[name] = member
-  }
+  const copy: Record<string, unknown> = { ...value }
+  for (const name in copy) if (isObject(copy[name])) copy[name] = copyPlain(copy[name])
   return copy
+}
+
+/** An object with nothing nested in it: a spread is a copy of it, and by far the fastest. */
+export function isFlat(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value) && !Object.values(value).some(isObject)
 }
 
 /** Is `other` plain data with the same content as `mine`, a copy of plain data? In doubt: no. */
 export function samePlain(mine: unknown, other: unknown): boolean {
   if (mine === other) return true
-  if (typeof mine !== 'object' || typeof other !== 'object' || mine === null || other === null) return false
+  if (!isObject(mine) || !isObject(other)) return false
   const prototype: unknown = Object.getPrototypeOf(other)
   if (Array.isArray(mine)) {
     if (prototype !== Array.prototype || mine.length !== (other as unknown[]).length) return false
@@ -60,17 +61,22 @@ export function samePlain(mine: unknown, other: unknown): boolean {
     return true
   }
   if (prototype !== Object.prototype && prototype !== null) return false
-  let members = 0
+  let more = 0
   for (const name in mine) {
-    members++
     // Every object answers to this name, so reading it proves nothing.
     if (name === '__proto__') return false
-    if (!samePlain(mine[name as keyof object], other[name as keyof object])) return false
+    const one = mine[name as keyof object]
+    const two = other[name as keyof object]
+    if (one !== two && !samePlain(one, two)) return false
+    more--
   }
-  return members === Object.keys(other).length
+  for (const _ in other) more++
+  return more === 0
 }
 
-const OWN = { enumerable: true, configurable: true, writable: true }
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
 
 /** Throws only where there is no sensible text: cycles and bottomless depth. */
 export function toTagged(value: unknown, depth = 0): unknown {

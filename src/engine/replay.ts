@@ -2,7 +2,7 @@
 import { IbidError } from '../core/errors.js'
 import { decodeOutcome, isPlainOutcome } from '../core/outcome.js'
 import { type ReceiptView, view } from '../core/receipt.js'
-import { copyPlain, samePlain } from '../core/tagged.js'
+import { copyPlain, isFlat, samePlain } from '../core/tagged.js'
 import { conflict } from './conflict.js'
 import type { Once } from './once.js'
 import type { Call, Room } from './room.js'
@@ -37,21 +37,31 @@ function again<T>(room: Room, settled: Settled, shared?: 'shared'): Once<T> {
 }
 
 function valueOf(settled: Settled, receipt: ReceiptView, shared?: 'shared'): unknown {
-  if (settled.plain) return shared ? settled.plain.value : copyPlain(settled.plain.value)
-  const outcome = decodeOutcome(settled.outcome)
-  if (outcome.kind === 'error') throw Object.assign(outcome.error, { receipt })
-  if (outcome.kind === 'lost') {
-    throw new IbidError(`the effect succeeded, but what it returned was not kept: ${outcome.why}`, {
-      code: 'VALUE_NOT_RETAINED',
-      retriable: false,
-      action: 'do not repeat it: it is done. Look the result up downstream by its key',
-      receipt,
-      replayed: true,
-    })
+  if (!settled.plain) {
+    const value = readOutcome(settled, receipt)
+    if (!isPlainOutcome(settled.outcome)) return value
+    settled.plain = { value, isFlat: isFlat(value) }
   }
-  if (!isPlainOutcome(settled.outcome)) return outcome.value
-  settled.plain = { value: frozen(outcome.value) }
-  return shared ? outcome.value : copyPlain(outcome.value)
+  if (!shared) return copyOf(settled.plain)
+  settled.shared ??= { value: frozen(copyOf(settled.plain)) }
+  return settled.shared.value
+}
+
+function copyOf({ value, isFlat }: NonNullable<Settled['plain']>): unknown {
+  return isFlat ? { ...(value as object) } : copyPlain(value)
+}
+
+function readOutcome({ outcome: text }: Settled, receipt: ReceiptView): unknown {
+  const outcome = decodeOutcome(text)
+  if (outcome.kind === 'value') return outcome.value
+  if (outcome.kind === 'error') throw Object.assign(outcome.error, { receipt })
+  throw new IbidError(`the effect succeeded, but what it returned was not kept: ${outcome.why}`, {
+    code: 'VALUE_NOT_RETAINED',
+    retriable: false,
+    action: 'do not repeat it: it is done. Look the result up downstream by its key',
+    receipt,
+    replayed: true,
+  })
 }
 
 /** Plain data, all the way down. */

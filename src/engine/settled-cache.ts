@@ -21,8 +21,10 @@ export interface Seen {
 export interface Settled {
   readonly receipt: Receipt
   readonly outcome: string
-  /** What a plain outcome holds, read once, and frozen. */
-  plain?: { readonly value: unknown }
+  /** What a plain outcome holds, read once; whoever is answered gets a copy. */
+  plain?: { readonly value: unknown; readonly isFlat: boolean }
+  /** The same, frozen, for those who get by with a value that cannot be changed. */
+  shared?: { readonly value: unknown }
   view?: ReceiptView
   /** A payload that had this very fingerprint: the next one like it needs no hashing. */
   seen?: Seen | undefined

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { copyPlain, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
+import { copyPlain, isFlat, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
 import { canonicalJson } from '../../src/key/canonical.js'
 
 const nested = (wrap: (inner: unknown) => unknown, levels: number): unknown => {
@@ -143,6 +143,25 @@ describe('two payloads that are taken for the same without hashing', () => {
     expect(samePlain(copyPlain(JSON.parse('{"__proto__":{}}')), { x: 1 })).toBe(false)
     expect(samePlain(copyPlain(JSON.parse('{"a":{"__proto__":{}}}')), { a: { x: {} } })).toBe(false)
   })
+
+  it('are not told by a member that every object has been given [R22]', () => {
+    Object.defineProperty(Object.prototype, 'a', { value: 1, configurable: true, enumerable: true })
+    const same = samePlain({ a: 1, b: 2 }, { b: 2, c: 3 })
+    Reflect.deleteProperty(Object.prototype, 'a')
+    expect(same).toBe(false)
+  })
+})
+
+it.each<[unknown, boolean]>([
+  [{}, true],
+  [{ a: 1, b: null, c: 'x', d: false }, true],
+  [{ a: 1, b: {} }, false],
+  [{ a: [] }, false],
+  [[1], false],
+  [null, false],
+  ['text', false],
+])('%j has nothing nested in it: %s', (value, flat) => {
+  expect(isFlat(value)).toBe(flat)
 })
 
 it('a member of a copy may be changed and deleted, whatever its name', () => {

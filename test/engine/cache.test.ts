@@ -115,6 +115,25 @@ test('[R13] what recall gives to many cannot be changed by one of them; what onc
   expect(ibid.recall(INTENT)?.value).toEqual({ items: [{ sku: 'a' }] })
 })
 
+test.each<[string, () => unknown, (value: never) => unknown]>([
+  ['an object', () => ({ id: 1, note: null }), (value: { id: number }) => (value.id = 2)],
+  ['an array', () => [1, 2], (value: number[]) => value.push(3)],
+  ['an object in an object', () => ({ a: { b: 1 } }), (value: { a: { b: number } }) => (value.a.b = 2)],
+  [
+    'an object in an array',
+    () => [{ b: 1 }],
+    (value: { b: number }[]) => Object.assign(value[0] ?? {}, { b: 2 }),
+  ],
+])("[R13] %s that once gave again is its caller's own", async (_, result, change) => {
+  const ibid = bench().open()
+  await ibid.once(INTENT, result)
+  for (let i = 0; i < 3; i++) {
+    const { value } = await ibid.once(INTENT, result)
+    expect(value).toStrictEqual(result())
+    change(value as never)
+  }
+})
+
 test('[R5, R13] recall throws again what was refused', async () => {
   const on = bench()
   const ibid = on.open()
