@@ -3,6 +3,7 @@
  * Everything inside the house is in milliseconds, and says so in its name.
  */
 import { invalidIntent } from './errors.js'
+import { remember } from './remember.js'
 
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
@@ -19,30 +20,20 @@ const LONGEST_MS = 100 * 365 * 86_400_000
 
 const WRITTEN = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 
+/** A program has a handful of these, and asks for them at every call. */
+const read = remember({ most: 256, longest: 64 }, (text) => {
+  const match = WRITTEN.exec(text)
+  return match ? Number(match[1]) * (UNIT_MS[match[2] as string] as number) : undefined
+})
+
 /** Milliseconds of `duration`, rounded to a whole one. `field` names it in the error. */
 export function toMs(duration: Duration, field: string): number {
-  const ms = typeof duration === 'number' ? duration : parse(duration)
-  if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS) {
-    throw invalidIntent(
-      `${field} is ${shown(duration)}, which is not a duration from 0 to 100 years`,
-      `write ${field} as milliseconds or as a number with a unit: 500, '30s', '5m', '24h', '7d'`,
-    )
-  }
-  return Math.round(ms)
-}
-
-/** A program has a handful of these, and asks for them at every call. */
-const known = new Map<unknown, number>()
-const MOST_KNOWN = 256
-
-function parse(text: unknown): number {
-  const ms = known.get(text)
-  if (ms !== undefined) return ms
-  const match = typeof text === 'string' ? WRITTEN.exec(text) : null
-  if (!match) return Number.NaN
-  const read = Number(match[1]) * (UNIT_MS[match[2] as string] as number)
-  if (known.size < MOST_KNOWN) known.set(text, read)
-  return read
+  const ms = typeof duration === 'string' ? read(duration) : duration
+  if (typeof ms === 'number' && ms >= 0 && ms <= LONGEST_MS) return Math.round(ms)
+  throw invalidIntent(
+    `${field} is ${shown(duration)}, which is not a duration from 0 to 100 years`,
+    `write ${field} as milliseconds or as a number with a unit: 500, '30s', '5m', '24h', '7d'`,
+  )
 }
 
 function shown(given: unknown): string {

@@ -2,18 +2,17 @@
  * Member names in canonical text: their order, the escape that keeps data from passing for a tag, and their
  * quoted text, remembered for the names that come again and again.
  */
+import { remember } from '../core/remember.js'
 
 const RESERVED = /^\$+ibid$/
 const DOLLAR = 36
-const REMEMBERED = 4_096
-const LONGEST_REMEMBERED = 64
 /** Below this, a plain insertion sort is several times faster than Array.prototype.sort. */
 const FEW = 24
 
-/** Sorts in place by UTF-16 code units of the name as it is written, whatever the locale. */
+/** By UTF-16 code units of the name as it is written, whatever the locale. Takes the list for its own. */
 export function sortNames(names: string[]): string[] {
   for (const name of names) {
-    if (name.charCodeAt(0) === DOLLAR && RESERVED.test(name)) return names.sort(byWritten)
+    if (name.charCodeAt(0) === DOLLAR && RESERVED.test(name)) return sortWritten(names)
   }
   if (names.length > FEW) return names.sort()
   for (let i = 1; i < names.length; i++) {
@@ -28,8 +27,12 @@ export function sortNames(names: string[]): string[] {
   return names
 }
 
-function byWritten(a: string, b: string): number {
-  return written(a) < written(b) ? -1 : 1
+/** The mark that was put in front of a reserved name is taken off again. */
+function sortWritten(names: readonly string[]): string[] {
+  return names
+    .map(written)
+    .sort()
+    .map((text) => (RESERVED.test(text) ? text.slice(1) : text))
 }
 
 function written(name: string): string {
@@ -39,17 +42,12 @@ function written(name: string): string {
 /** The text in front of a member's value; undefined where the name has half a surrogate pair. */
 export type Lead = (name: string) => string | undefined
 
-export const firstLead = rememberLeads('{')
-export const nextLead = rememberLeads(',')
+const LIMITS = { most: 4_096, longest: 64 }
+export const firstLead = leads('{')
+export const nextLead = leads(',')
 
-function rememberLeads(mark: string): Lead {
-  const known = new Map<string, string>()
-  return (name) => {
-    const found = known.get(name)
-    if (found !== undefined) return found
-    if (!name.isWellFormed()) return undefined
-    const text = `${mark}${JSON.stringify(written(name))}:`
-    if (name.length <= LONGEST_REMEMBERED && known.size < REMEMBERED) known.set(name, text)
-    return text
-  }
+function leads(mark: string): Lead {
+  return remember(LIMITS, (name) =>
+    name.isWellFormed() ? `${mark}${JSON.stringify(written(name))}:` : undefined,
+  )
 }

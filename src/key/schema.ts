@@ -52,8 +52,7 @@ function step(node: SchemaNode, pick: Pick): SchemaNode | undefined {
   if (node.all.length === 0 && node.any.length === 0) return pick(node)
   const found = present([pick(node), ...node.all.map((part) => step(part, pick))])
   for (const branches of node.any) {
-    const described = present(branches.map((branch) => step(branch, pick)))
-    if (described.length > 0) found.push({ ...emptyNode(false), any: [described] })
+    found.push({ ...emptyNode(false), any: [present(branches.map((branch) => step(branch, pick)))] })
   }
   return together(found)
 }

@@ -197,6 +197,11 @@ describe('refuses, naming the place', () => {
     ],
     ['half a surrogate pair', { a: 'x\ud800y' }, 'payload.a has half a surrogate pair'],
     ['half a surrogate pair in a name', { a: { '\udc00': 1 } }, 'payload.a["\\udc00"] has half a surrogate'],
+    [
+      'a broken name behind a deeper one',
+      { a: { b: 1 }, '\udc00': 1 },
+      'payload["\\udc00"] has half a surrogate',
+    ],
     ['a function', { a: { go: () => 1 } }, 'payload.a.go is a function'],
     ['a symbol', [Symbol('s')], 'payload[0] is a symbol'],
     ['an invalid Date', { 'the day': new Date('no') }, 'payload["the day"] is an invalid Date'],
@@ -224,6 +229,16 @@ describe('refuses, naming the place', () => {
     ['NaN in a typed array', { f: new Float32Array([Number.NaN]) }, 'payload.f[0] is NaN'],
     ['NaN in a Map', new Map([['a', Number.NaN]]), 'payload[0][1] is NaN'],
     ['a cycle', cyclic, 'payload.list[0].up contains itself'],
+    [
+      'a cycle further down',
+      { first: { second: cyclic } },
+      'payload.first.second.list[0].up contains itself',
+    ],
+    [
+      'a toJSON that is no function',
+      { a: Object.assign(new Money(5), { toJSON: 5 }) },
+      'payload.a is an instance',
+    ],
     ['129 levels', nested(129), 'is nested deeper than 128 levels'],
     [
       'a getter that throws',

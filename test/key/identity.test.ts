@@ -36,6 +36,7 @@ describe('ignore', () => {
   })
 
   it('keeps the place of an ignored item: length counts [R23]', () => {
+    expect(identityText([{ a: 1 }, { a: 2 }], { ignore: ['0'] })).toBe('[{"$ibid":"undefined"},{"a":2}]')
     expect(identityText({ tags: ['x', 'y'] }, { ignore: ['tags.0'] })).toBe(
       '{"tags":[{"$ibid":"undefined"},"y"]}',
     )

@@ -37,6 +37,8 @@ describe('a mark in a JSON Schema', () => {
       properties: { note: { $ref: '#/$defs/Note' }, deep: { $ref: '#/$defs/a~1b' } },
     }
     expect(text({ note: 'n', deep: { x: 1, y: 2 } }, schema)).toBe('{"deep":{"y":2}}')
+    const broken = { $defs: { '100%': MARKED }, properties: { note: { $ref: '#/$defs/100%' } } }
+    expect(text({ id: 1, note: 'n' }, broken)).toBe('{"id":1}')
   })
 
   it('works in a recursive schema, to any depth [R23]', () => {
@@ -52,6 +54,16 @@ describe('a mark in a JSON Schema', () => {
     expect(text({ n: 'x', id: 1 }, { properties: { n: { allOf: [{}, { non_idempotent: true }] } } })).toBe(
       '{"id":1}',
     )
+  })
+
+  it('is not made by two descriptions that carry none [R23]', () => {
+    const twice = { properties: { n: { type: 'string' } }, allOf: [{ properties: { n: {} } }] }
+    expect(text({ n: 'x', id: 1 }, twice)).toBe('{"id":1,"n":"x"}')
+  })
+
+  it.each(['anyOf', 'oneOf'])('in %s does not count where a branch allows anything [R23]', (keyword) => {
+    const schema = { [keyword]: [{ properties: { note: true } }, { properties: { note: MARKED } }] }
+    expect(text({ id: 1, note: 'x' }, schema)).toBe('{"id":1,"note":"x"}')
   })
 
   it.each(['anyOf', 'oneOf'])('in %s counts only when every branch agrees [R23]', (keyword) => {

@@ -5,26 +5,8 @@
 export const EXPLAINED = [
   {
     file: 'src/core/duration.ts',
-    code: 'const MOST_KNOWN = 256',
-    why: 'One more is remembered; the test says that there is a limit, and leaves room below it.',
-  },
-  {
-    file: 'src/core/duration.ts',
-    code: 'if (ms !== undefined) return ms',
-    what: 'condition always false',
-    why: 'A duration that is remembered is read again, with the same result.',
-  },
-  {
-    file: 'src/core/duration.ts',
-    code: 'if (!match) return Number.NaN',
-    what: 'returns nothing',
-    why: 'Undefined is no finite number either, and is refused with the same words.',
-  },
-  {
-    file: 'src/core/duration.ts',
-    code: 'if (known.size < MOST_KNOWN)',
-    what: ['condition always false', '< becomes <=', '< becomes >='],
-    why: 'Fewer are remembered, or one more: a duration is read again, with the same result.',
+    code: 'const read = remember({ most: 256, longest: 64 }',
+    why: 'One more is remembered, or one a letter longer, with the same result.',
   },
   {
     file: 'src/core/errors.ts',
@@ -76,9 +58,9 @@ export const EXPLAINED = [
   },
   {
     file: 'src/core/tagged.ts',
-    code: "if (name === '__proto__') Object.defineProperty(",
+    code: 'for (const name in copy) if (isObject(copy[name]))',
     what: 'condition always true',
-    why: 'A member that is defined with all three marks is the same as one that is assigned.',
+    why: 'A copy of what is no object is that itself.',
   },
   {
     file: 'src/core/tagged.ts',
@@ -117,24 +99,7 @@ export const EXPLAINED = [
   },
   {
     file: 'src/key/names.ts',
-    code: 'return written(a) < written(b) ? -1 : 1',
-    what: ['1 becomes 2', '< becomes <='],
-    why: 'Only the sign counts, and names of one object are never equal.',
-  },
-  {
-    file: 'src/key/names.ts',
-    code: 'if (found !== undefined) return found',
-    what: 'condition always false',
-    why: 'What is remembered is made again, with the same result.',
-  },
-  {
-    file: 'src/key/names.ts',
-    code: 'if (name.length <= LONGEST_REMEMBERED && known.size < REMEMBERED)',
-    why: 'More or fewer names are remembered, with the same result.',
-  },
-  {
-    file: 'src/key/names.ts',
-    code: 'REMEMBERED = ',
+    code: 'const LIMITS = ',
     why: 'One more is remembered, or one a letter longer, with the same result.',
   },
   {
@@ -168,9 +133,27 @@ export const EXPLAINED = [
   },
   {
     file: 'src/key/schema-node.ts',
+    code: 'sets.filter((branches) => branches.length > 0)',
+    what: '> becomes >=',
+    why: 'A set of no alternatives marks nothing; it only makes the way longer.',
+  },
+  {
+    file: 'src/key/schema-node.ts',
     code: 'if (done.has(node)) return',
     what: 'condition always false',
     why: 'A part that was found free of loops is looked at again, with the same result.',
+  },
+  {
+    file: 'src/key/schema.ts',
+    code: 'if (node === undefined) return true',
+    what: 'returns nothing',
+    why: 'Without a lens everything counts, as with true; how much does is asked only where paths are included.',
+  },
+  {
+    file: 'src/key/schema.ts',
+    code: 'return nodes.length <= 1 ? nodes[0]',
+    what: '<= becomes <',
+    why: 'One that stands alone stands alone in a list, which says the same.',
   },
   {
     file: 'src/key/schema.ts',
