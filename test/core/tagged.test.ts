@@ -145,7 +145,7 @@ describe('two payloads that are taken for the same without hashing', () => {
   })
 
   it('are not told by a member that every object has been given [R22]', () => {
-    Object.defineProperty(Object.prototype, 'a', { value: 1, configurable: true, enumerable: true })
+    Reflect.defineProperty(Object.prototype, 'a', { value: 1, configurable: true, enumerable: true })
     const same = samePlain({ a: 1, b: 2 }, { b: 2, c: 3 })
     Reflect.deleteProperty(Object.prototype, 'a')
     expect(same).toBe(false)
