@@ -18,11 +18,35 @@ export const server = [
       put: '    if',
     },
   ]),
-  ...at('routes/events.ts', 'keys', [
+  ...at('end-with-key.ts', 'keys', [
     {
       name: 'a stream outlives the key that opened it',
-      find: 'if (!isGood && !outgoing.writableEnded) end()',
+      find: 'if (!isGood && !outgoing.writableEnded && !outgoing.destroyed) end()',
       put: '',
+    },
+  ]),
+  ...at('mcp.ts', 'mcp', [
+    {
+      name: 'whoever listens to a tool server goes on listening when the key is revoked',
+      find: "if (incoming.method === 'GET')",
+      put: "if (incoming.method === 'TRACE')",
+    },
+    {
+      name: 'a call that was asked for under a good key is cut off when the key is revoked',
+      find: "if (incoming.method === 'GET')",
+      put: 'if (incoming.method)',
+    },
+  ]),
+  ...at('routes/held.ts', 'claims', [
+    {
+      name: 'whoever resolves a receipt is whoever the request says',
+      find: "by: signed(textOf(item, 'by'), principal)",
+      put: "by: textOf(item, 'by') || signed('', principal)",
+    },
+    {
+      name: 'a resolution that nobody puts a name to is signed by a key alone',
+      find: "return by.trim() === '' ? by : ",
+      put: 'return ',
     },
   ]),
   ...at('limits.ts', 'limits', [

@@ -8,6 +8,7 @@ import { httpGateway } from '../adapters/mcp.js'
 import { sendResponse } from '../guards/http/send-response.js'
 import { EVERY_TENANT, type Gatekeeper, mayDo, type Principal } from './api-keys.js'
 import { readBytes } from './body.js'
+import { endWithKey } from './end-with-key.js'
 import { type Log, shown } from './log.js'
 import { problemAnswer, refusal } from './problem.js'
 import type { Premises } from './route.js'
@@ -36,11 +37,13 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     return made
   }
 
+  async function ask({ headers }: IncomingMessage): Promise<Principal | undefined> {
+    const own = headers['x-ibid-key']
+    return await gatekeeper.admit(typeof own === 'string' ? `Bearer ${own}` : headers.authorization)
+  }
+
   async function admit(incoming: IncomingMessage): Promise<Principal> {
-    const own = incoming.headers['x-ibid-key']
-    const principal = await gatekeeper.admit(
-      typeof own === 'string' ? `Bearer ${own}` : incoming.headers.authorization,
-    )
+    const principal = await ask(incoming)
     if (!principal)
       throw refusal('UNAUTHENTICATED', 'no key, or none that is good', 'send a key of this server')
     if (!mayDo(principal, 'write')) throw forbidden('this key has not the right "write"')
@@ -55,6 +58,13 @@ export function createMcp(at: Premises, gatekeeper: Gatekeeper, upstream: string
     outgoing.on('close', () => left.abort())
     const request = await requestOf(incoming, left.signal, at.settings.maxBodyBytes)
     principals.set(request, keyId)
+    // What was asked for under a good key is answered; what a server may say of itself, at any time, is not.
+    if (incoming.method === 'GET')
+      endWithKey(
+        outgoing,
+        async () => (await ask(incoming)) !== undefined,
+        () => outgoing.destroy(),
+      )
     await sendResponse(outgoing, await gatewayFor(tenant)(request))
   }
 

@@ -3,6 +3,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
@@ -81,4 +83,36 @@ test('[R20] a tool that writes runs once per key and tenant; without an API key 
     ada,
   )<{ receipts: { tenant: string; state: string }[] }>('/v1/receipts')
   expect(body.receipts).toMatchObject([{ tenant: 'ada', state: 'succeeded' }])
+})
+
+test('[R1] what a server may say at any time ends with the key that listens; what was asked for is answered', async () => {
+  const answers: ServerResponse[] = []
+  const upstream = createServer((incoming, outgoing) => {
+    incoming.resume()
+    if (incoming.method === 'POST') return answers.push(outgoing)
+    return outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+  })
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  onTestFinished(() => upstream.closeAllConnections())
+  onTestFinished(() => void upstream.close())
+  const house = openHouse()
+  const { port } = upstream.address() as AddressInfo
+  const served = await house.serve('--mcp-upstream', `http://127.0.0.1:${port}/mcp`)
+  const lost = await house.newKey('ada')
+  const headers = { authorization: `Bearer ${lost}`, accept: 'text/event-stream' }
+
+  const asked = fetch(`${served.url}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  })
+  const listening = await fetch(`${served.url}/mcp`, { headers })
+  await house.ibid('keys', 'revoke', lost.split('_')[1] as string, '--why', 'lost')
+  // Cut off, not ended: the server upstream has said nothing of an end.
+  await expect(listening.text()).rejects.toThrow('terminated')
+  const [open] = answers
+  open?.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}')
+  expect((await asked).status).toBe(200)
+  expect((await fetch(`${served.url}/mcp`, { headers })).status).toBe(401)
 })

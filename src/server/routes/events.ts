@@ -4,6 +4,7 @@
  * nothing. A stream ends with the key that opened it.
  */
 import type { AuditEvent } from '../../core/audit.js'
+import { endWithKey } from '../end-with-key.js'
 import { queryOf } from '../fields.js'
 import { operation } from '../operation.js'
 import { refusal } from '../problem.js'
@@ -11,7 +12,6 @@ import type { ApiRequest, Route } from '../route.js'
 import { tenantIfAny } from '../tenant-of.js'
 
 const BEAT_MS = 15_000
-const KEY_MS = 500
 /** Bytes that may wait for a client that does not read them. */
 const MOST_UNREAD = 1_048_576
 
@@ -61,11 +61,9 @@ async function stream(request: ApiRequest): Promise<undefined> {
   if (Number.isSafeInteger(last)) for (const [id, event] of at.decisions.since(last)) send(id, event)
   const stopListening = at.decisions.listen(send)
   const beat = setInterval(() => outgoing.write(': still here\n\n'), BEAT_MS)
-  const watch = setInterval(() => void endIfRevoked(), KEY_MS)
 
   function quiet(): void {
     clearInterval(beat)
-    clearInterval(watch)
     stopListening()
   }
 
@@ -76,12 +74,7 @@ async function stream(request: ApiRequest): Promise<undefined> {
     else outgoing.end()
   }
 
-  async function endIfRevoked(): Promise<void> {
-    // A store that does not answer says nothing about the key.
-    const isGood = await request.isStillGood().catch(() => true)
-    if (!isGood && !outgoing.writableEnded) end()
-  }
-
+  endWithKey(outgoing, request.isStillGood, end)
   const forget = at.stopping.onStop(end)
   outgoing.on('close', () => {
     at.meters.streams--

@@ -1,6 +1,7 @@
 /** What waits for a person: the held receipts, and what somebody says happened to them. Who and why go on record. */
 import { invalidIntent, Rejected } from '../../core/errors.js'
 import type { Resolution } from '../../ibid.js'
+import type { Principal } from '../api-keys.js'
 import { oneOrMany } from '../batch.js'
 import { type Fields, objectOf, textIfGiven, textOf } from '../fields.js'
 import { operation } from '../operation.js'
@@ -52,9 +53,18 @@ async function resolve({ at, principal }: ApiRequest, item: Fields): Promise<Ans
     scope: textOf(item, 'scope'),
     key: textOf(item, 'key'),
   }
-  const resolver = { by: textOf(item, 'by'), why: textOf(item, 'why'), epoch: epochOf(item) }
+  const resolver = {
+    by: signed(textOf(item, 'by'), principal),
+    why: textOf(item, 'why'),
+    epoch: epochOf(item),
+  }
   const receipt = await at.ibid.resolve(where, resolutionOf(item), resolver)
   return { status: 200, body: { receipt } }
+}
+
+/** Whoever has the key may give any name: the record says whose key it was. A blank one is left for refusal. */
+function signed(by: string, { keyId }: Principal): string {
+  return by.trim() === '' ? by : `${by} (key ${keyId})`
 }
 
 function epochOf({ epoch }: Fields): number | undefined {
