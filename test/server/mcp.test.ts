@@ -85,7 +85,7 @@ test('[R20] a tool that writes runs once per key and tenant; without an API key 
   expect(body.receipts).toMatchObject([{ tenant: 'ada', state: 'succeeded' }])
 })
 
-test('[R1] what a server may say at any time ends with the key that listens; what was asked for is answered', async () => {
+test('[R1] what a server says at any time ends with the key that listens; what was asked for is answered', async () => {
   const answers: ServerResponse[] = []
   const upstream = createServer((incoming, outgoing) => {
     incoming.resume()
