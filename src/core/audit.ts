@@ -46,6 +46,5 @@ export interface AuditEvent extends Address, AuditNote {
  * takes its place. The other texts of a receipt are names that were checked, or JSON, which escapes it.
  */
 export function writable(said: string | undefined): string | null {
-  if (said === undefined) return null
-  return said.includes('\0') ? said.replaceAll('\0', '\uFFFD') : said
+  return said === undefined ? null : said.replaceAll('\0', '\uFFFD')
 }

@@ -73,7 +73,11 @@ test('while a renewal is on its way the keeper waits for it, and sets no timer a
   const set = on.time.set
   await on.time.pass(60_000)
   expect(on.time.set - set).toBeLessThan(100)
+  expect(door.waiting).toBe(1)
+  const swaps = on.tap.count('swap')
   door.let()
+  await turn()
+  expect(on.tap.count('swap')).toBe(swaps)
   await work.succeed('late')
   expect((await first).value).toBe('late')
 })
@@ -172,6 +176,33 @@ test('[R3] a process that slept, and was not overtaken, renews before it starts'
   expect(done.value).toBe('ran')
   const events = (await on.store.audit({ ...WHERE, limit: 10 })).events.map(({ event }) => event)
   expect(events).toEqual(['claimed', 'renewed', 'settled'])
+})
+
+test('[R8] a renewal that took more than half of a lease to be answered is no lease to start on', async () => {
+  const on = bench()
+  const { claim, swap } = on.store
+  const slow = {
+    ...on.store,
+    async claim(wanted: Parameters<typeof claim>[0]) {
+      const claimed = await claim(wanted)
+      on.time.clock.advance(2_000)
+      return claimed
+    },
+    async swap(changes: Parameters<typeof swap>[0]) {
+      const swapped = await swap(changes)
+      on.time.clock.advance(1_600)
+      return swapped
+    },
+  }
+  let runs = 0
+  const error = await failure(on.open({ store: slow }).once(INTENT, () => ++runs, { lease: '3s' }))
+  expect(error).toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringContaining('nothing was executed') as string,
+  })
+  expect(runs).toBe(0)
+  const { events } = await on.store.audit({ ...WHERE, limit: 10 })
+  expect(events.filter(({ event }) => event === 'renewed')).toHaveLength(3)
 })
 
 test('[R3] a blocked event loop renews first thing when it is free again', async () => {

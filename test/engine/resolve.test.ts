@@ -69,6 +69,19 @@ test('[R8, R14] only a held receipt can be resolved: not a settled one, not a ru
   expect((await failure(ibid.resolve(retried, { as: 'released' }, ADA))).code).toBe('NOT_HELD')
 })
 
+test('[R14] who and why are texts of 1 to 1000 characters', async () => {
+  const on = await held()
+  const ibid = on.open()
+  const most = 'x'.repeat(1_000)
+  for (const bad of [{ by: '' }, { by: ' ' }, { why: '' }, { by: `${most}x` }, { why: `${most}x` }])
+    expect((await failure(ibid.resolve(WHERE, { as: 'released' }, { ...ADA, ...bad }))).code).toBe(
+      'INVALID_INTENT',
+    )
+  expect(await ibid.resolve(WHERE, { as: 'released' }, { by: most, why: most })).toMatchObject({
+    state: 'released',
+  })
+})
+
 test('[R14] two people at once: one of them decides, the other is told', async () => {
   const on = await held()
   const ends = await Promise.allSettled([
