@@ -4,6 +4,20 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/adapters/mcp', 'test/mcp')
 
 export const mcp = [
+  ...at('guard.ts', 'list-gone', [
+    {
+      name: 'a call without a key is sent before it is known which arguments count',
+      find: "    if (rung === 'arguments' && call.listed === 'not told') return notTold(name)\n",
+      put: '    void notTold\n',
+    },
+  ]),
+  ...at('catalogue.ts', 'list-gone', [
+    {
+      name: 'a list that broke off is taken for the whole list',
+      find: 'if (!page) return false',
+      put: 'if (!page) return true',
+    },
+  ]),
   ...at('status-check.ts', 'status-answers', [
     {
       name: 'a status tool that failed is believed',

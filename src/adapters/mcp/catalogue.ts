@@ -1,18 +1,25 @@
 /**
  * What the upstream's tools say of themselves. Learned from the lists that pass, or asked for: a client may call
- * a tool without having listed any. Asking is shared, and a list that cannot be had is no list: its tools are
- * writes then.
+ * a tool without having listed any. Asking is shared. A tool that is on no list is a write; of one whose list could
+ * not be had nothing is known, and the next time there may be.
  */
-import { isObject, type JsonObject } from './message.js'
-import type { ListedTool } from './tool-terms.js'
+import { isObject, type JsonObject, NO_METHOD, type Reply } from './message.js'
+import type { ListedTool, Listing } from './tool-terms.js'
 
 export interface Catalogue {
   learn(result: JsonObject): void
   forget(): void
   has(name: string): boolean
-  /** `ask` gets one page; undefined: there is none to be had. */
-  find(name: string, ask: AskPage): Promise<ListedTool | undefined>
+  /** `ask` gets one page; undefined: it could not be had. */
+  find(name: string, ask: AskPage): Promise<Listing>
   known(name: string): ListedTool | undefined
+}
+
+/** A page of `tools/list`; a server that has no such method has no tools to show. */
+export function pageOf(reply: Reply | undefined): JsonObject | undefined {
+  if (!reply) return undefined
+  if ('result' in reply) return reply.result
+  return reply.error['code'] === NO_METHOD ? {} : undefined
 }
 
 export type AskPage = (cursor: string | undefined) => Promise<JsonObject | undefined>
@@ -21,7 +28,7 @@ const MOST_PAGES = 100
 
 export function createCatalogue(): Catalogue {
   let tools = new Map<string, ListedTool>()
-  let asking: Promise<void> | undefined
+  let asking: Promise<boolean> | undefined
 
   function learn({ tools: listed }: JsonObject): void {
     if (!Array.isArray(listed)) return
@@ -30,15 +37,17 @@ export function createCatalogue(): Catalogue {
     }
   }
 
-  async function askAll(ask: AskPage): Promise<void> {
+  /** False: there may be more than was learned. */
+  async function askAll(ask: AskPage): Promise<boolean> {
     let cursor: string | undefined
     for (let pages = 0; pages < MOST_PAGES; pages++) {
       const page = await ask(cursor).catch(() => undefined)
-      if (!page) return
+      if (!page) return false
       learn(page)
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined
-      if (cursor === undefined) return
+      if (cursor === undefined) break
     }
+    return true
   }
 
   return {
@@ -49,11 +58,11 @@ export function createCatalogue(): Catalogue {
     has: (name) => tools.has(name),
     known: (name) => tools.get(name),
     async find(name, ask) {
-      if (!tools.has(name)) {
-        asking ??= askAll(ask).finally(() => (asking = undefined))
-        await asking
-      }
-      return tools.get(name)
+      const known = tools.get(name)
+      if (known) return known
+      asking ??= askAll(ask).finally(() => (asking = undefined))
+      const isWhole = await asking
+      return tools.get(name) ?? (isWhole ? undefined : 'not told')
     },
   }
 }

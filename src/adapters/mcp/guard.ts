@@ -11,7 +11,7 @@ import { askedAgain, errorOf, isUnsettled, notForModels } from '../../guards/bro
 import { type Ask, checkedCall } from './checked.js'
 import { CODES, type JsonObject, NOT_CARRIED_OUT, objectOf, type Reply, resultOf } from './message.js'
 import { ERROR, type HostWords, inRevisionOf, isKeyed, marked, readMeta } from './meta.js'
-import { type ListedTool, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
+import { type Listing, type McpContract, readContracts, termsOf, type ToolTerms } from './tool-terms.js'
 
 export interface GuardOptions {
   readonly ibid: Pick<Ibid, 'once' | 'resolve'>
@@ -29,7 +29,7 @@ export interface ToolCall {
   readonly meta: JsonObject
   /** On whose behalf: what one principal did is never shown to another. */
   readonly principal: string
-  readonly listed: ListedTool | undefined
+  readonly listed: Listing
   /** Has the client taken it back? Asked once, before it is dispatched. */
   isWithdrawn(): boolean
 }
@@ -72,8 +72,9 @@ export function createGuard(options: GuardOptions): Guard {
   const believes = options.annotations !== 'ignore'
 
   function terms({ name, listed }: ToolCall): ToolTerms {
-    const { annotations: _, ...rest } = listed ?? {}
-    return termsOf(contracts.get(name), believes ? listed : rest)
+    const told = listed === 'not told' ? undefined : listed
+    const { annotations: _, ...rest } = told ?? {}
+    return termsOf(contracts.get(name), believes ? told : rest)
   }
 
   async function receipted(call: ToolCall, words: HostWords, { dispatch, ask }: Line): Promise<Reply> {
@@ -81,6 +82,7 @@ export function createGuard(options: GuardOptions): Guard {
     const { effect, onError, identity, policy, shortPolicy, meant, asking } = terms(call)
     const payload = meant(call.args ?? {})
     const { key, rung } = stepKey({ tenant, principal, ...words }, `${server}/${name}`, payload, identity)
+    if (rung === 'arguments' && call.listed === 'not told') return notTold(name)
     const where = { tenant, scope: `tool:${server}/${name}`, key }
     let sent: Promise<Reply> | undefined
     // A model's next call gets a new key of its host's, and would be another action; by its arguments it is the same.
@@ -149,6 +151,14 @@ export function createGuard(options: GuardOptions): Guard {
       }
     },
   }
+}
+
+/** Which arguments count is on the list: without it this call and its repetition might be two, and be done twice. */
+function notTold(tool: string): Reply {
+  const message =
+    'the list of tools could not be had from the server, and it says which arguments count; nothing was sent. ' +
+    `Call again in a moment; with a key of the host's, or a contract for ${JSON.stringify(tool)}, no list is needed`
+  return { error: { code: CODES.upstream, message } }
 }
 
 /** What is kept of a reply; throws where there is nothing to keep. */

@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { credentialsIn } from '../../guards/http/credentials.js'
-import { createCatalogue, type Catalogue } from './catalogue.js'
+import { createCatalogue, type Catalogue, pageOf } from './catalogue.js'
 import { createGuard, type GuardOptions, readCall, type ToolCall } from './guard.js'
 import { guardedExchange } from './http-exchange.js'
 import { isRedirect, json, partsOf, redirected } from './http-reply.js'
@@ -88,8 +88,7 @@ export function httpGateway(options: HttpGatewayOptions): (request: Request) => 
     meta: JsonObject,
     cursor: string | undefined,
   ): Promise<JsonObject | undefined> {
-    const reply = await question(request, 'tools/list', listParams(meta, cursor))
-    return reply && 'result' in reply ? reply.result : undefined
+    return pageOf(await question(request, 'tools/list', listParams(meta, cursor)))
   }
 
   async function askTool(request: Request, meta: JsonObject, tool: string, args: JsonObject): Promise<Reply> {

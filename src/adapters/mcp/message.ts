@@ -15,12 +15,22 @@ export type Reply = { readonly result: JsonObject } | { readonly error: JsonObje
 /** Error codes of JSON-RPC that the gateway itself gives. */
 export const CODES = { request: -32_600, params: -32_602, upstream: -32_000 } as const
 
+/** What a server answers that does not know the method. */
+export const NO_METHOD = -32_601
+
 /**
  * Error codes that are given before a request is carried out: JSON-RPC's own four, and MCP's for headers that do
  * not fit, a missing capability, an unknown version, and a page that the user has to visit first.
  */
 export const NOT_CARRIED_OUT: ReadonlySet<unknown> = new Set([
-  -32_700, -32_600, -32_601, -32_602, -32_020, -32_021, -32_022, -32_042,
+  -32_700,
+  -32_600,
+  NO_METHOD,
+  -32_602,
+  -32_020,
+  -32_021,
+  -32_022,
+  -32_042,
 ])
 
 export function isObject(value: unknown): value is JsonObject {

@@ -3,7 +3,7 @@
  * cancellations of those that are under way, and the answers to its own questions; everything else passes as it came.
  */
 import { randomUUID } from 'node:crypto'
-import { createCatalogue } from './catalogue.js'
+import { createCatalogue, pageOf } from './catalogue.js'
 import { type Guard, readCall, type ToolCall } from './guard.js'
 import {
   answer,
@@ -87,8 +87,7 @@ export function createRelay<Carry>(guard: Guard, sides: Sides<Carry>): Relay<Car
   }
 
   async function askList(meta: JsonObject, cursor: string | undefined): Promise<JsonObject | undefined> {
-    const reply = await ask('tools/list', listParams(meta, cursor), undefined, LIST_TIMEOUT_MS)
-    return 'result' in reply ? reply.result : undefined
+    return pageOf(await ask('tools/list', listParams(meta, cursor), undefined, LIST_TIMEOUT_MS))
   }
 
   function send(id: Id, message: JsonObject, carry: Carry): Promise<Reply> {

@@ -50,6 +50,9 @@ export interface ListedTool {
   readonly inputSchema?: JsonSchema
 }
 
+/** Undefined: it is on no list, or nobody looked. `not told`: the server could not be asked. */
+export type Listing = ListedTool | undefined | 'not told'
+
 export interface ToolTerms {
   readonly effect: EffectClass
   readonly onError: FailureKind
