@@ -26,6 +26,13 @@ export const http = [
       put: 'opening.then(goOn, failed)',
     },
   ]),
+  ...at('run.ts', 'late', [
+    {
+      name: 'a client whose time is up hears nothing of what the status check found',
+      find: 'if (told === undefined) interrupt(answer ?? replayOf(value, receipt, problem))',
+      put: 'if (told === undefined) return',
+    },
+  ]),
   ...at('server-response.ts', 'answered', [
     {
       name: 'a replay is written into what somebody else has answered',

@@ -131,7 +131,7 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
       }
       ibid.once(intent, effect, policy).then(
         ({ value, receipt }) => {
-          if (running) running.settled(value)
+          if (running) running.settled(value, receipt)
           else resolve(replayed({ value, receipt }))
         },
         (error: unknown) => {

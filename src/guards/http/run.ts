@@ -4,8 +4,9 @@
  */
 import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt } from '../../core/policy.js'
+import type { ReceiptView } from '../../core/receipt.js'
 import type { Answer, Captured } from './exchange.js'
-import { isKept, keep, type Kept } from './kept.js'
+import { isKept, keep, type Kept, replayOf } from './kept.js'
 import type { Settings } from './options.js'
 import type { Verdict } from './verdict.js'
 
@@ -27,7 +28,7 @@ export interface Run {
 export interface Running {
   readonly run: Run
   readonly ended: Promise<Kept>
-  settled(value: unknown): void
+  settled(value: unknown, receipt: ReceiptView): void
   refused(error: unknown): void
 }
 
@@ -63,6 +64,11 @@ export function startRun(
     })
   }
 
+  function interrupt(answer: Answer): void {
+    interrupted = answer
+    onInterrupt?.(answer)
+  }
+
   return {
     ended,
     run: {
@@ -88,17 +94,18 @@ export function startRun(
         onInterrupt = tell as Told
       },
     },
-    settled(value) {
+    settled(value, receipt) {
       // A status check found out what a response without a result had left open.
       const found = verdict !== 'final' && isKept(value) && value.body !== undefined ? value : undefined
-      told?.(found && { status: found.status, headers: found.headers, body: found.body ?? '' })
+      const answer = found && { status: found.status, headers: found.headers, body: found.body ?? '' }
+      // Before there is a response: the time is up, and nobody would be told when the handler ends after all.
+      if (told === undefined) interrupt(answer ?? replayOf(value, receipt, problem))
+      else told(answer)
     },
     refused(error) {
       const known = error instanceof IbidError ? error : unclear(500)
-      if (told === undefined) {
-        interrupted = problem(known)
-        onInterrupt?.(interrupted)
-      } else if (verdict === 'final') told(problem(known))
+      if (told === undefined) interrupt(problem(known))
+      else if (verdict === 'final') told(problem(known))
       else told(verdict === 'thrown' && said instanceof IbidError ? problem(said) : undefined)
     },
   }
