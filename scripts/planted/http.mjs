@@ -33,6 +33,46 @@ export const http = [
       put: 'if (told === undefined) return',
     },
   ]),
+  ...at('kept-headers.ts', 'replayed', [
+    {
+      name: 'a value that is the name of a header is taken for one',
+      find: 'for (let i = 0; i < end; i += 2) if',
+      put: 'for (let i = 0; i < end; i += 1) if',
+    },
+    {
+      name: 'a header that is given anew leaves the second of two behind',
+      find: 'kept = kept.length === 0 ? own : [...notIn(own, kept), ...own]',
+      put: 'kept = [...kept, ...own]',
+    },
+  ]),
+  ...at('server-response.ts', 'replayed', [
+    {
+      name: 'the last of a header that a list names twice is the one that is sent',
+      find: '    setListed(response, headers)\n    headers = undefined\n',
+      put: '',
+    },
+  ]),
+  ...at('fetch-response.ts', 'replayed', [
+    {
+      name: 'a replay over Fetch has a content type that nobody gave it',
+      find: "typeof body === 'string' && byName['content-type'] === undefined ? Buffer.from(body) : body",
+      put: 'body',
+    },
+  ]),
+  {
+    name: 'a replay on Fastify has a content type that nobody gave it',
+    file: 'src/adapters/fastify.ts',
+    tests: ['test/http/replayed.test.ts'],
+    find: "if (reply.hasHeader('content-type')) reply",
+    put: 'if (body !== undefined) reply',
+  },
+  {
+    name: 'a replay on Fastify has the last of two headers of one name',
+    file: 'src/adapters/fastify.ts',
+    tests: ['test/http/replayed.test.ts'],
+    find: 'isNamed(headers, name, i) ? [reply.getHeader(name)].flat() : []',
+    put: '[]',
+  },
   ...at('server-response.ts', 'answered', [
     {
       name: 'a replay is written into what somebody else has answered',

@@ -1,9 +1,11 @@
 /** `ibid/fastify`: the guard as a Fastify 5 plugin, for all routes of the context that it is registered in. */
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
 import { heard } from '../guards/http/attempts.js'
 import type { Answer, Body } from '../guards/http/exchange.js'
 import { createGuard, isSafe, type Opening, whenOpen } from '../guards/http/guard.js'
 import type { HttpOptions } from '../guards/http/index.js'
+import { isNamed } from '../guards/http/kept-headers.js'
 import { nodeExchange } from '../guards/http/node-exchange.js'
 import { joined, parsedBody, readAndPutBack, watchBody } from '../guards/http/request-body.js'
 import { capture } from '../guards/http/server-response.js'
@@ -58,9 +60,21 @@ function answer(reply: FastifyReply, { status, headers, body }: Answer): void {
   // Somebody has answered while this waited.
   if (reply.raw.headersSent) return
   reply.code(status)
-  for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1])
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    // Given twice, the second would take the place of the first.
+    const before = isNamed(headers, name, i) ? [reply.getHeader(name)].flat() : []
+    reply.header(name, before.length === 0 ? headers[i + 1] : [...before, headers[i + 1]])
+  }
   // With a serializer of its own, a text that is JSON already would be made JSON once more.
-  reply.serializer(AS_IT_IS).send(body)
+  if (reply.hasHeader('content-type')) reply.serializer(AS_IT_IS).send(body)
+  else if (body.length === 0) reply.send()
+  else reply.header('content-length', Buffer.byteLength(body)).send(untyped(body))
+}
+
+/** What Fastify gives no type to, where the first response had none. */
+function untyped(body: string | Uint8Array): Readable {
+  return Readable.from([Buffer.from(body as string)])
 }
 
 const AS_IT_IS = (body: unknown): string => body as string

@@ -53,17 +53,32 @@ export type HeaderSource = GivenHeaders | Headers
 
 /** Name, value, name, value: what may be kept of these. A later source counts before an earlier one. */
 export function keepHeaders(sources: readonly HeaderSource[], allowed: ReadonlySet<string>): string[] {
-  const kept: string[] = []
-  for (let at = 0; at < sources.length; at++) {
-    eachHeader(sources[at] as HeaderSource, (given, value) => {
+  let kept: string[] = []
+  for (const source of sources) {
+    // One source may name a header twice, and means both.
+    const own: string[] = []
+    eachHeader(source, (given, value) => {
       const name = given.toLowerCase()
       if (!allowed.has(name) || value === undefined) return
-      // An earlier source said something else; the same source may name a header twice.
-      if (at > 0 && kept.includes(name)) kept.splice(kept.indexOf(name), 2)
-      for (const one of Array.isArray(value) ? value : [value]) kept.push(name, `${one}`)
+      for (const one of Array.isArray(value) ? value : [value]) own.push(name, `${one}`)
     })
+    kept = kept.length === 0 ? own : [...notIn(own, kept), ...own]
   }
   return kept
+}
+
+function notIn(later: readonly string[], earlier: readonly string[]): string[] {
+  const left: string[] = []
+  for (let i = 0; i < earlier.length; i += 2) {
+    if (!isNamed(later, earlier[i])) left.push(earlier[i] as string, earlier[i + 1] as string)
+  }
+  return left
+}
+
+/** Is there a header of this name before `end`? A value may well be a name: `vary: etag`. */
+export function isNamed(headers: readonly string[], name: string | undefined, end = headers.length): boolean {
+  for (let i = 0; i < end; i += 2) if (headers[i] === name) return true
+  return false
 }
 
 /** A handler that echoes what its client sent must not make a first answer look like a replay. */

@@ -8,10 +8,11 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { clientGone } from './client-gone.js'
 import type { Answer } from './exchange.js'
-import { type GivenHeaders, type HeaderSource, REPLAYED, withoutReplayed } from './kept-headers.js'
+import { type GivenHeaders, type HeaderSource, isNamed, REPLAYED, withoutReplayed } from './kept-headers.js'
 import { checkChunk, checkedStatus, checkHeaders } from './node-refusals.js'
 import { createRecorder, type Recorder } from './recorder.js'
 import type { Run } from './run.js'
+import { resetHeaders, setListed } from './set-headers.js'
 
 type Done = (error?: Error | null) => void
 
@@ -217,7 +218,11 @@ function stream(response: Held, state: State): void {
 function sendHead(response: Held, { head, writeHead }: State): void {
   if (!head) return
   const { statusCode } = response
-  const headers = head.headers && (withoutReplayed(head.headers) as OutgoingHttpHeaders)
+  let headers = head.headers && withoutReplayed(head.headers)
+  if (Array.isArray(headers) && response.getHeaderNames().length > 0) {
+    setListed(response, headers)
+    headers = undefined
+  }
   const args = head.reason === undefined ? [statusCode, headers] : [statusCode, head.reason, headers]
   writeHead.apply(response, args as Parameters<typeof writeHead>)
 }
@@ -262,15 +267,10 @@ export function sendAnswer(response: ServerResponse, answer: Answer, end = respo
   if (response.statusMessage) response.statusMessage = ''
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
-    if (headers.indexOf(name) < i) response.appendHeader(name, headers[i + 1] as string)
+    if (isNamed(headers, name, i)) response.appendHeader(name, headers[i + 1] as string)
     else response.setHeader(name, headers[i + 1] as string)
   }
   end.call(response, body, 'utf8')
-}
-
-function resetHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
-  for (const name of response.getHeaderNames()) response.removeHeader(name)
-  for (const name in headers) response.setHeader(name, headers[name] as string)
 }
 
 type EndArguments = [string | Uint8Array | undefined, BufferEncoding | undefined, Done | undefined]
