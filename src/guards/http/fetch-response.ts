@@ -22,7 +22,10 @@ export function toResponse({ status, headers, body }: Answer): Response {
     const before = byName[name]
     byName[name] = before === undefined ? (headers[i + 1] as string) : `${before}, ${headers[i + 1]}`
   }
-  return new Response(BODILESS.has(status) ? null : (body as string), { status, headers: byName })
+  // A text would be given a type of its own, which the first response did not have.
+  const sent = typeof body === 'string' && byName['content-type'] === undefined ? Buffer.from(body) : body
+  const isEmpty = BODILESS.has(status) || sent.length === 0
+  return new Response(isEmpty ? null : (sent as string), { status, headers: byName })
 }
 
 export async function record(response: Response, run: Run): Promise<Response> {
