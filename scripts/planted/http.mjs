@@ -106,6 +106,16 @@ export const http = [
   },
   ...at('server-response.ts', 'close', [
     {
+      name: 'a handler waits for ever for the end of a response that was dropped',
+      find: '    if (done) process.nextTick(done)\n    return this\n',
+      put: '    return this\n',
+    },
+    {
+      name: 'a handler waits for ever for the end of a response that another was sent for',
+      find: '          if (done) process.nextTick(done)\n',
+      put: '',
+    },
+    {
       name: 'a response that is destroyed after its client has gone is open for ever',
       find: '  process.nextTick(tellClose, this, state)\n',
       put: '',

@@ -3,7 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { idempotent } from '../../src/adapters/node.js'
-import { send } from './client.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
+import { faultyStore } from '../../src/testing/index.js'
+import { call, send } from './client.js'
 import { openIbid } from './fetch.js'
 import { listen } from './listen.js'
 
@@ -70,4 +72,32 @@ test('a client that goes when its time is up already is told to the handler that
   await sleep(200)
   client.destroy()
   await expect.poll(() => closed).toBe(1)
+})
+
+test('[R61] a handler that waits for the end of its response goes on, also when its time was up before', async () => {
+  let ended = 0
+  const guarded = idempotent(openIbid(), { policy: { timeout: 50 } })(async (_request, response) => {
+    await sleep(150)
+    await new Promise<void>((resolve) => response.end('late', () => resolve()))
+    ended++
+  })
+  const { port } = await listen(guarded)
+  const { status } = await call(port, { key: '"k1"', path: '/refunds', ms: 3_000 })
+  expect(status).toBe(504)
+  await expect.poll(() => ended).toBe(1)
+})
+
+test('[R61] so does one whose response could not be written down', async () => {
+  const store = faultyStore(memoryStore())
+  let ended = 0
+  const guarded = idempotent(openIbid({ store }), { policy: { lease: 600 } })(async (_request, response) => {
+    store.startOutage()
+    await new Promise<void>((resolve) => response.end('done', () => resolve()))
+    ended++
+  })
+  const { port } = await listen(guarded)
+  const { status } = await call(port, { key: '"k1"', path: '/refunds', ms: 20_000 })
+  expect(status).toBe(503)
+  store.endOutage()
+  await expect.poll(() => ended).toBe(1)
 })

@@ -143,11 +143,13 @@ function heldWrite(
 
 function heldEnd(this: Held, ...given: unknown[]): Held {
   const state = this[STATE]
+  const [chunk, encoding, done] = endArguments(given)
   if (state.phase === 'over') {
     state.wroteAgain = true
+    // Whoever waits for the end of what was dropped would wait for ever.
+    if (done) process.nextTick(done)
     return this
   }
-  const [chunk, encoding, done] = endArguments(given)
   if (chunk !== undefined) checkChunk(chunk, encoding)
   const wasOpen = state.phase === 'open'
   const { status, set } = (state.sealed ??= seal(this, state))
@@ -158,8 +160,10 @@ function heldEnd(this: Held, ...given: unknown[]): Held {
     .finish({ status, headers, body: state.recorder.body(), bytes: state.recorder.bytes })
     .then((answer) => {
       try {
-        if (answer) instead(this, state, wasOpen, answer)
-        else send(this, state, wasOpen, chunk, encoding, done)
+        if (answer) {
+          instead(this, state, wasOpen, answer)
+          if (done) process.nextTick(done)
+        } else send(this, state, wasOpen, chunk, encoding, done)
       } catch (error) {
         // Nobody is left to hear of it, and it is no reason to end the process with all its other requests.
         state.destroy.call(this, error as Error)
