@@ -30,6 +30,25 @@ export const webhook = [
       put: '{ fatal: false, ignoreBOM: true }',
     },
   ]),
+  ...at('body.ts', 'mounted', [
+    {
+      name: 'a timer is left of a body that somebody else has read',
+      find: 'await read.finally(() => clearTimeout(timer))',
+      put: 'await read\n  clearTimeout(timer)',
+    },
+  ]),
+  ...at('execute.ts', 'failures', [
+    {
+      name: 'an answer that cannot be made is told as an event that was not handled',
+      find: 'return await answerOf(() => respond(done.value, event), settings, event)',
+      put: 'return await respond(done.value, event)',
+    },
+    {
+      name: 'an event that another attempt took over is told as not handled',
+      find: "!own && code === 'LEASE_LOST'",
+      put: 'own && code === undefined',
+    },
+  ]),
   ...at('webhook.ts', 'once', [
     {
       name: "an event that is nobody's goes to the default tenant",

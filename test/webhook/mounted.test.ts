@@ -6,7 +6,7 @@ import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { NextRequest } from 'next/server.js'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, onTestFinished, vi } from 'vitest'
 import { nodeHandler, stripe, type Webhook, webhook } from '../../src/guards/webhook/index.js'
 import { bench, told } from './bench.js'
 import { deliver, stripeVendor } from './vendors.js'
@@ -130,6 +130,19 @@ test('a body parser that was there first is found out, and no event is lost for 
   expect((await hook(used)).status).toBe(503)
   expect(errors).toMatchObject([{ code: 'BODY_ALREADY_READ' }, { code: 'BODY_ALREADY_READ' }])
   expect([effects, writes()]).toEqual([[], 0])
+})
+
+test('no timer is left of a body that somebody else has read', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { ibid } = bench()
+  const hook = webhook(ibid, { source: stripe({ secret: stripeVendor.secret }), handle: () => {} })
+  let answered: Promise<Response> | undefined
+  const incoming = { method: 'POST', url: '/', rawHeaders: [], readableDidRead: true, body: {} }
+  const outgoing = { writeHead: () => {}, end: () => {}, destroy: () => {} }
+  nodeHandler((request) => (answered = hook(request)))(incoming as never, outgoing as never)
+  expect((await answered)?.status).toBe(503)
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a sender that holds its body back is answered 408, and its connection is closed', async () => {

@@ -13,8 +13,9 @@ export async function readBody(request: Request, maxBytes: number, maxMs: number
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), maxMs)
   })
-  const body = await collect(() => Promise.race([reader.read(), late]), maxBytes)
-  clearTimeout(timer)
+  // Also where the body says by itself that somebody has read it: no timer outlives what it was for.
+  const read = collect(() => Promise.race([reader.read(), late]), maxBytes)
+  const body = await read.finally(() => clearTimeout(timer))
   // Whoever sends too much or too slowly is not listened to any longer; that may fail, and is not waited for.
   if (typeof body === 'string') void reader.cancel().catch(() => undefined)
   return body
