@@ -1,7 +1,7 @@
 /** How an attempt ends decides whether the vendor sends the event again. Nothing is lost, nothing is done twice. */
 import { describe, expect, test } from 'vitest'
 import { stripe, webhook, type WebhookEvent, type WebhookOptions } from '../../src/guards/webhook/index.js'
-import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
+import { createIbid, NotExecuted, OutcomeUnknown, Rejected } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { bench, told } from './bench.js'
 import { deliver, slackVendor, stripeVendor } from './vendors.js'
@@ -199,6 +199,55 @@ describe('around the handler', () => {
     for (let i = 0; i < 2; i++) {
       expect(await (await hook(await deliver(slackVendor))).json()).toEqual({ text: 'run 1' })
     }
+  })
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('no such template'))],
+    ['gives no Response', () => undefined as never],
+  ])('[R35] respond %s: the answer says that the event was handled', async (_how, respond) => {
+    const { ibid, effects } = bench()
+    const errors: unknown[] = []
+    const hook = webhook(ibid, {
+      source,
+      handle: ({ id }) => effects.push(id),
+      respond,
+      onError: (error, event) => errors.push([error instanceof Error, event?.id]),
+    })
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await told(hook(await deliver(stripeVendor)))
+      expect([status, body['code'], body['detail']]).toEqual([
+        503,
+        'NOT_ANSWERED',
+        'the event was handled, and the answer to it could not be made',
+      ])
+    }
+    expect([effects, errors]).toEqual([
+      ['evt_1'],
+      [
+        [true, 'evt_1'],
+        [true, 'evt_1'],
+      ],
+    ])
+  })
+
+  test('[R8] [R35] an attempt that lost its lease does not say that the event was not handled', async () => {
+    const { ibid, store, effects } = bench()
+    const other = createIbid({ store, tenant: 'acme', housekeeping: false })
+    const policy = { lease: 100, recovery: 'retry' } as const
+    const second = webhook(other, { source, ...policy, handle: () => effects.push('second') })
+    const first = webhook(ibid, {
+      source,
+      ...policy,
+      handle: async () => {
+        effects.push('first')
+        // Its loop stands still, and nobody renews its lease.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+        await second(await deliver(stripeVendor))
+      },
+    })
+    const { status, body } = await told(first(await deliver(stripeVendor)))
+    expect(effects).toEqual(['first', 'second'])
+    expect([status, body['code'], body['retriable']]).toEqual([409, 'LEASE_LOST', true])
   })
 
   test('what a handler returns is not kept unless an answer is made of it', async () => {

@@ -36,7 +36,14 @@ const PROBLEMS = {
     `${AGAIN} later: it is handled, or known to be handled, once a person has decided`,
   ],
   STORE_UNAVAILABLE: [503, 'Service Unavailable', 'the event is not recorded as handled', AGAIN],
-  NOT_HANDLED: [503, 'Service Unavailable', 'the event was not handled', AGAIN],
+  LEASE_LOST: [409, 'Conflict', 'another attempt has taken this event over', `${AGAIN} to learn its result`],
+  NOT_HANDLED: [503, 'Service Unavailable', 'the event is not recorded as handled', AGAIN],
+  NOT_ANSWERED: [
+    503,
+    'Service Unavailable',
+    'the event was handled, and the answer to it could not be made',
+    `${AGAIN} for its answer: it is not handled twice`,
+  ],
 } as const satisfies Record<string, readonly [number, string, string, string]>
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -38,8 +38,32 @@ export async function execute<P, T, Tx>(
   } catch (error) {
     return failed(settings, event, error, error === thrown)
   }
-  if (respond) return await respond(done.value, event)
+  if (respond) return await answerOf(() => respond(done.value, event), settings, event)
   return received(done.replayed ? 'duplicate' : 'handled', source.silent ?? false)
+}
+
+/** The event is settled: an answer that cannot be made is told as that, and not as an event that was not handled. */
+async function answerOf<P, T, Tx>(
+  respond: () => Response | Promise<Response>,
+  { onError }: Settings<P, T, Tx>,
+  event: WebhookEvent<P>,
+): Promise<Response> {
+  try {
+    const answer = await respond()
+    if (typeof answer?.status === 'number') return answer
+    throw noResponse()
+  } catch (error) {
+    quietly(() => onError?.(error, event))
+    return problem('NOT_ANSWERED', 1_000)
+  }
+}
+
+function noResponse(): IbidError {
+  return new IbidError('respond gave no Response; the event was handled', {
+    code: 'NOT_ANSWERED',
+    retriable: true,
+    action: 'let respond(value, event) return a Response',
+  })
 }
 
 type Keep<T> = (work: () => unknown) => Promise<T>
@@ -85,6 +109,8 @@ function failed<P, T, Tx>(
   }
   quietly(() => onError?.(error, event))
   if (!own && code === 'KEY_REUSED') return problem('KEY_REUSED')
+  // What it did is not known, and the attempt that took over decides.
+  if (!own && code === 'LEASE_LOST') return problem('LEASE_LOST', retryAfterMs)
   if (code === 'OUTCOME_UNKNOWN') return problem('OUTCOME_UNKNOWN', HELD_RETRY_MS)
   return problem(!own && code === 'STORE_UNAVAILABLE' ? 'STORE_UNAVAILABLE' : 'NOT_HANDLED', retryAfterMs)
 }
