@@ -26,6 +26,13 @@ export const http = [
       put: 'opening.then(goOn, failed)',
     },
   ]),
+  ...at('intent.ts', 'findings', [
+    {
+      name: 'a tenant that is null is taken for one',
+      find: ' && tenant !== null',
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'late', [
     {
       name: 'a client whose time is up hears nothing of what the status check found',

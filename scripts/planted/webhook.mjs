@@ -46,7 +46,7 @@ export const webhook = [
     {
       name: 'an event that another attempt took over is told as not handled',
       find: "!own && code === 'LEASE_LOST'",
-      put: 'own && code === undefined',
+      put: "code === 'NEVER'",
     },
   ]),
   ...at('webhook.ts', 'once', [

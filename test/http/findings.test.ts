@@ -41,6 +41,13 @@ test('nothing is replayed across tenants, and no tenant is not everybody (hono-i
   expect([(await post('k1')).status, runs()]).toEqual([403, 2])
 })
 
+test('[R1] a tenant that is null is none, as one that is undefined', async () => {
+  const tenant = ({ headers }: Request): string => headers.get('x-tenant') as string
+  const { post, runs } = guarded({ tenant })
+  const answer = await post('k1')
+  expect([answer.status, await codeOf(answer), runs()]).toEqual([403, 'FORBIDDEN_SCOPE', 0])
+})
+
 test('a guard without any tenant refuses to start, and says what to give it [R1]', () => {
   const ibid = createIbid({ store: memoryStore(), housekeeping: false })
   expect(() => guarded({}, undefined, ibid)).toThrow(/the HTTP guard got no tenant/)

@@ -39,7 +39,8 @@ export function readContext(context: CallContext, tenant: string | undefined): C
   if (typeof context !== 'object' || context === null) {
     throw invalidIntent('the call has no context', 'pass { tenant, runId, stepId } as the third argument')
   }
-  const caller = { ...context, tenant: (context.tenant ?? tenant) as string }
+  // A tenant that was looked up and not found is null: it must not become the broker's own.
+  const caller = { ...context, tenant: (context.tenant === undefined ? tenant : context.tenant) as string }
   checkAddress({ tenant: caller.tenant, scope: 'tool', key: 'key' })
   for (const id of IDS) checkId(id, caller[id])
   const { ordinal = 0 } = caller

@@ -18,8 +18,9 @@ export function tenantOf<R>(
   return found instanceof Promise ? found.then(named) : named(found)
 }
 
-function named(tenant: string | undefined): string {
-  if (tenant !== undefined && tenant !== '') return tenant
+/** Null is what a header that is not there comes to, in programs that no compiler has read. */
+function named(tenant: string | null | undefined): string {
+  if (tenant !== undefined && tenant !== null && tenant !== '') return tenant
   throw new IbidError('this request belongs to no tenant; nothing was executed', {
     code: 'FORBIDDEN_SCOPE',
     retriable: false,
