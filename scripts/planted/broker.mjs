@@ -9,6 +9,28 @@ const at = (file, tests, defects) =>
 
 export const broker = [
   ...at(
+    'context.ts',
+    ['order'],
+    [
+      {
+        name: 'a tenant that was not found becomes the broker’s own',
+        find: '(context.tenant === undefined ? tenant : context.tenant) as string',
+        put: '(context.tenant ?? tenant) as string',
+      },
+    ],
+  ),
+  ...at(
+    'direct.ts',
+    ['order'],
+    [
+      {
+        name: 'a call whose resource cannot be found rejects',
+        find: "contract.effect === 'read' ? null : named(desk, contract, args)",
+        put: "contract.effect === 'read' ? null : resourceOf(contract.resource, args)",
+      },
+    ],
+  ),
+  ...at(
     'ladder.ts',
     ['ladder'],
     [

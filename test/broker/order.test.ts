@@ -135,6 +135,15 @@ describe('[R33] before the claim', () => {
     })
     expect(await nothingClaimed(made)).toBe(true)
   })
+
+  test("[R1] a tenant that was looked up and not found is not the broker's own", async () => {
+    const made = benchOf([refundTool()], { tenant: 'house' })
+    const context = { ...CONTEXT, tenant: null as never }
+    await expect(made.broker.call('issue_refund', ARGS, context)).rejects.toMatchObject({
+      code: 'INVALID_INTENT',
+    })
+    expect(await nothingClaimed(made)).toBe(true)
+  })
 })
 
 describe('[R31] without a receipt', () => {
@@ -169,6 +178,15 @@ describe('[R31] without a receipt', () => {
     )
     expect(await nothingClaimed(made)).toBe(true)
   })
+})
+
+test('[R35] a resource that a model left out is told to it, also where a function looks for it', async () => {
+  const errors: string[] = []
+  const over = { effect: 'write-idempotent', resource: (args: { at: { id: string } }) => args.at.id }
+  const { broker } = benchOf([refundTool(over)], { onError: (_error, tool) => errors.push(tool) })
+  const answer = await broker.call('issue_refund', ARGS, CONTEXT)
+  expect(answer).toMatchObject({ ok: false, error: { code: 'INVALID_ARGUMENTS', retriable: false } })
+  expect(errors).toEqual(['issue_refund'])
 })
 
 test('[R12] a store that does not answer: nothing is carried out, and the host may ask again', async () => {

@@ -2,6 +2,7 @@
  * Calls that need no receipt: reads, and writes that name their resource and leave it in one state however
  * often they run. They pass through, with the same time-outs and retries.
  */
+import type { Contract } from './contract.js'
 import { marks, type Observation, refusal } from './observation.js'
 import type { Desk, Order } from './receipted.js'
 import { runTries } from './tries.js'
@@ -9,7 +10,7 @@ import { errorOf, invalidArguments } from './words.js'
 
 export async function callDirectly(desk: Desk, { tool, caller, args }: Order): Promise<Observation> {
   const { contract, terms } = tool
-  const key = contract.effect === 'read' ? null : resourceOf(contract.resource, args)
+  const key = contract.effect === 'read' ? null : named(desk, contract, args)
   if (key === undefined)
     return refusal(invalidArguments([{ field: fieldOf(contract.resource), message: NO_RESOURCE }]))
   try {
@@ -37,6 +38,16 @@ export async function callDirectly(desk: Desk, { tool, caller, args }: Order): P
 }
 
 const NO_RESOURCE = 'names no resource: give its id'
+
+/** A function that looks for what these arguments do not have has found no resource: a model may have left it out. */
+function named(desk: Desk, { resource, name }: Contract, args: unknown): string | undefined {
+  try {
+    return resourceOf(resource, args)
+  } catch (error) {
+    desk.onError(error, name)
+    return undefined
+  }
+}
 
 function resourceOf(resource: unknown, args: unknown): string | undefined {
   const id: unknown =
