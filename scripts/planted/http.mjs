@@ -33,6 +33,20 @@ export const http = [
       put: '',
     },
   ]),
+  ...at('json-text.ts', 'refusals', [
+    {
+      name: 'a refusal with a BigInt in its data ends the process',
+      find: "typeof value === 'bigint' ? String(value) : value",
+      put: 'value',
+    },
+  ]),
+  ...at('problem.ts', 'refusals', [
+    {
+      name: 'a refusal for good says when to come again, and its replay does not',
+      find: 'retryAfterMs === undefined || !retriable ? {}',
+      put: 'retryAfterMs === undefined ? {}',
+    },
+  ]),
   ...at('run.ts', 'late', [
     {
       name: 'a client whose time is up hears nothing of what the status check found',

@@ -42,8 +42,7 @@ test('nothing is replayed across tenants, and no tenant is not everybody (hono-i
 })
 
 test('[R1] a tenant that is null is none, as one that is undefined', async () => {
-  const tenant = ({ headers }: Request): string => headers.get('x-tenant') as string
-  const { post, runs } = guarded({ tenant })
+  const { post, runs } = guarded({ tenant: ({ headers }) => headers.get('x-tenant') as string })
   const answer = await post('k1')
   expect([answer.status, await codeOf(answer), runs()]).toEqual([403, 'FORBIDDEN_SCOPE', 0])
 })

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { IbidError } from '../../core/errors.js'
 import type { ReceiptView } from '../../core/receipt.js'
 import type { Answer, Captured } from './exchange.js'
+import { jsonText } from './json-text.js'
 import { keepHeaders, REPLAYED } from './kept-headers.js'
 
 export interface Kept {
@@ -36,7 +37,7 @@ export function replayOf(
   problem: (error: IbidError) => Answer,
 ): Answer {
   // A person who resolved the receipt may have given it any value.
-  if (!isKept(value)) return { status: 200, headers: RESOLVED, body: JSON.stringify(value ?? null) }
+  if (!isKept(value)) return { status: 200, headers: RESOLVED, body: jsonText(value) ?? 'null' }
   const { status, headers, body } = value
   if (body !== undefined) return { status, headers: [...headers, REPLAYED, 'true'], body }
   return problem(notRetained(value, receipt))

@@ -4,6 +4,7 @@
  */
 import { IbidError } from '../../core/errors.js'
 import type { Answer } from './exchange.js'
+import { jsonText } from './json-text.js'
 
 const STATUS: Readonly<Record<string, number>> = {
   INVALID_INTENT: 400,
@@ -61,6 +62,7 @@ const DISCREET: Readonly<Record<string, string>> = {
 export function problemOf(error: IbidError, statusUrl?: string): Answer {
   const { code, retriable, retryAfterMs, action, receipt, replayed, data } = error
   const status = statusOf(error)
+  const said = jsonText(data)
   const seconds = retriable ? Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)) : undefined
   const headers = ['content-type', 'application/problem+json', 'cache-control', 'no-store']
   if (seconds !== undefined) headers.push('retry-after', String(seconds))
@@ -76,8 +78,9 @@ export function problemOf(error: IbidError, statusUrl?: string): Answer {
     code,
     retriable,
     action,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(data === undefined ? {} : { data }),
+    // A refusal for good has no time to come again, and its receipt keeps none: a replay is the same.
+    ...(retryAfterMs === undefined || !retriable ? {} : { retryAfterMs }),
+    ...(said === undefined ? {} : { data: JSON.parse(said) as unknown }),
     ...(receipt === undefined
       ? {}
       : {
