@@ -20,6 +20,33 @@ export const broker = [
     ],
   ),
   ...at(
+    'redact.ts',
+    ['model'],
+    [
+      {
+        name: 'the model sees keys',
+        find: "      ...matches(text, KEY, '[key]'),\n",
+        put: '',
+      },
+      {
+        name: 'a short secret leaves the rest of a longer one',
+        find: 'end = Math.max(end, to)',
+        put: 'end = from < end ? end : to',
+      },
+    ],
+  ),
+  ...at(
+    'words.ts',
+    ['model'],
+    [
+      {
+        name: 'a refusal for good says when to come again, and its replay does not',
+        find: 'retryAfterMs === undefined || !retriable ? {}',
+        put: 'retryAfterMs === undefined ? {}',
+      },
+    ],
+  ),
+  ...at(
     'direct.ts',
     ['order'],
     [
@@ -193,11 +220,6 @@ export const broker = [
     'model.ts',
     ['model', 'ambiguity'],
     [
-      {
-        name: 'the model sees keys',
-        find: "let out = text.replaceAll(KEY, '[key]')",
-        put: 'let out = text',
-      },
       {
         name: 'a result that cannot be shown is told as a call that failed',
         find: '      return UNSHOWN\n',

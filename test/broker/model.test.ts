@@ -17,6 +17,10 @@ const refuse = (_: unknown, { key }: ToolCall): never => {
   throw new Rejected(`${key} was used before`, { action: `forget ${key}`, data: [key] })
 }
 
+const refuseForNow = (): never => {
+  throw new Rejected('no', { retryAfterMs: 5_000 })
+}
+
 const leak = (): object => ({ url: 'https://x/?token=s3cr3t', list: ['sk_live_12345'], s3cr3t: 1 })
 
 const fail = (): Promise<never> => Promise.reject(new Error('password=hunter2 at 10.0.0.7'))
@@ -73,6 +77,24 @@ describe('[R25] no key is shown', () => {
     const diverged = await broker.call('issue_refund', { ...ARGS, amount: 1 }, CONTEXT)
     expect(JSON.stringify(broker.toModel('issue_refund', diverged))).not.toMatch(/k1:/)
   })
+})
+
+test.each([
+  ['a shorter one', ['admin', 'admin:hunter2'], 'as admin:hunter2 now', 'as [redacted] now'],
+  ['a pattern', [/hunter\d/y, 'admin:hunter'], 'as admin:hunter2 now', 'as [redacted] now'],
+  ['none', ['admin', 'hunter2', ''], 'as admin:hunter2 now', 'as [redacted]:[redacted] now'],
+])('no part of a secret is left by %s that it shares text with', async (_name, secrets, said, shown) => {
+  const made = benchOf([refundTool({ execute: () => ({ said, number: 4_242n }) })], {
+    secrets: [...secrets, '4242'],
+  })
+  expect(await seen(made)).toEqual({ ok: true, data: { said: shown, number: '[redacted]' } })
+})
+
+test('[R37] a refusal has no time to come again, at first as in its replay', async () => {
+  const made = benchOf([refundTool({ execute: refuseForNow })])
+  const first = await seen(made)
+  expect(first).not.toHaveProperty('error.retry_after_ms')
+  expect(await seen(made)).toEqual(first)
 })
 
 test('secrets of the host are taken out, wherever they turn up', async () => {

@@ -6,6 +6,7 @@
  */
 import type { Contract } from './contract.js'
 import type { Observation, ObservationError } from './observation.js'
+import { type Clean, redactor } from './redact.js'
 import { isUnsettled, notForModels } from './words.js'
 
 export type ModelObservation =
@@ -18,16 +19,13 @@ export interface ModelView {
   readonly maxCharacters: number
 }
 
-/** Keys as deriveKey makes them. */
-const KEY = /\bk\d+:[\w-]{43}(?![\w-])/g
-
 export function modelView(
   contract: Pick<Contract, 'outputFor' | 'effect'> | undefined,
   observation: Observation,
   model: string | undefined,
   view: ModelView,
 ): ModelObservation {
-  const clean = cleaner(view.secrets)
+  const clean = redactor(view.secrets)
   const show = (made: () => unknown): unknown => {
     try {
       return fitted(plain(made(), clean, []) ?? null, view.maxCharacters)
@@ -79,30 +77,13 @@ function fitted(data: unknown, maxCharacters: number): unknown {
   return { shortened: true, characters: text.length, beginning: text.slice(0, maxCharacters).toWellFormed() }
 }
 
-type Clean = (text: string) => string
-
-function cleaner(secrets: readonly (string | RegExp)[]): Clean {
-  return (text) => {
-    let out = text.replaceAll(KEY, '[key]')
-    for (const secret of secrets) {
-      if (typeof secret === 'string') out = secret === '' ? out : out.replaceAll(secret, '[redacted]')
-      else out = out.replaceAll(new RegExp(secret, addGlobal(secret.flags)), '[redacted]')
-    }
-    return out
-  }
-}
-
-function addGlobal(flags: string): string {
-  return flags.includes('g') ? flags : `${flags}g`
-}
-
 /** As JSON carries it, with every text cleaned, names included. */
 function plain(value: unknown, clean: Clean, around: readonly object[]): unknown {
   switch (typeof value) {
     case 'string':
       return clean(value)
     case 'bigint':
-      return String(value)
+      return clean(String(value))
     case 'number':
       return Number.isFinite(value) ? value : String(value)
     case 'object':
