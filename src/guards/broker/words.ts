@@ -61,7 +61,8 @@ export function errorOf(error: unknown): ObservationError {
     code,
     message,
     retriable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: Math.ceil(retryAfterMs) }),
+    // A refusal for good has no time to come again, and its receipt keeps none: a replay is the same.
+    ...(retryAfterMs === undefined || !retriable ? {} : { retry_after_ms: Math.ceil(retryAfterMs) }),
     action,
     ...(data === undefined ? {} : { data }),
   }
