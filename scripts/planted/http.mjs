@@ -33,6 +33,20 @@ export const http = [
       put: '',
     },
   ]),
+  ...at('options.ts', 'guard', [
+    {
+      name: 'a promise of whether a key is needed makes one',
+      find: "if (typeof required === 'boolean' || required === 'derived') return required",
+      put: 'if (required !== undefined) return required as Requirement',
+    },
+  ]),
+  ...at('key-header.ts', 'guard', [
+    {
+      name: 'a second key behind the parameters of the first is passed over',
+      find: String.raw`[\s!#-+\--~]*)?$/`,
+      put: String.raw`[\s!#-~]*)?$/`,
+    },
+  ]),
   ...at('json-text.ts', 'refusals', [
     {
       name: 'a refusal with a BigInt in its data ends the process',

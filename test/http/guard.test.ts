@@ -161,6 +161,24 @@ test('a body that was read before the guard came is refused, and nothing runs', 
   expect([refused.status, await codeOf(refused), runs]).toEqual([500, 'UNREADABLE_BODY', 0])
 })
 
+test('[R40] what says neither that a key is needed nor that it is not is refused, and makes no key', async () => {
+  expect(() => guarded({ required: 'no' as never })).toThrow(/required is not true, false or derived/)
+  const guard = guarded({ required: (() => Promise.resolve(false)) as never })
+  const refused = await guard.post(undefined)
+  expect([refused.status, await codeOf(refused), guard.runs()]).toEqual([500, 'INVALID_OPTIONS', 0])
+  expect((await guard.post('k1')).status).toBe(201)
+})
+
+test.each([['"k1";v=1, k2'], ['"k1"; , k2'], ['"k1", "k2"'], ['k1, k2']])(
+  '[R40] two headers are not one key: %s',
+  async (both) => {
+    const guard = guarded()
+    const refused = await guard.post(both)
+    expect([refused.status, await codeOf(refused), guard.runs()]).toEqual([400, 'INVALID_INTENT', 0])
+    expect((await guard.post('"k1"; v=1;w=2')).status).toBe(201)
+  },
+)
+
 /** Lets go as soon as the request is under way. */
 async function letGo(send: (signal: AbortSignal) => Promise<Response> | Response): Promise<Response> {
   const client = new AbortController()

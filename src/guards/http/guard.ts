@@ -13,7 +13,7 @@ import type { Answer, Body, Exchange } from './exchange.js'
 import { scopeOf, tenantOf } from './intent.js'
 import { type Kept, replayOf } from './kept.js'
 import { missingKey, readKey } from './key-header.js'
-import { type HttpOptions, readOptions } from './options.js'
+import { checkedRequirement, type HttpOptions, readOptions } from './options.js'
 import { problemOf } from './problem.js'
 import { requestText } from './request-text.js'
 import { type Run, type Running, startRun } from './run.js'
@@ -92,8 +92,8 @@ export function createGuard<R extends object>(ibid: Ibid, options: HttpOptions<R
     const { request } = exchange
     const key = readKey(exchange, settings.places)
     if (key === undefined) {
-      const required =
-        typeof settings.required === 'function' ? settings.required(request) : settings.required
+      const { required: asked } = settings
+      const required = typeof asked === 'function' ? checkedRequirement(asked(request)) : asked
       if (required === false) return undefined
       if (required === true) throw missingKey(settings.places)
     }

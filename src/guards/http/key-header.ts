@@ -7,8 +7,8 @@ import { type IbidError, invalidIntent } from '../../core/errors.js'
 
 /** Visible ASCII but quote, comma and semicolon: two headers joined by a comma are not one key. */
 const BARE = /^[!#-+\--:<-~]+$/
-/** RFC 8941, 3.3.3, and parameters behind it, which mean nothing here. */
-const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"(?:\s*;[\s!#-~]*)?$/
+/** RFC 8941, 3.3.3, and parameters behind it, which mean nothing here. A comma is where a second header begins. */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"(?:\s*;[\s!#-+\--~]*)?$/
 /** The way of most: quoted, and nothing in it that has to be read twice. */
 const SIMPLE = /^"[ !#-[\]-~]{1,255}"$/
 const LONGEST = 255

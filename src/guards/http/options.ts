@@ -1,5 +1,5 @@
 /** What a route declares about its key, its tenant and its responses, read once when the guard is made. */
-import { invalidIntent } from '../../core/errors.js'
+import { IbidError, invalidIntent } from '../../core/errors.js'
 import type { Policy } from '../../core/policy.js'
 import type { Identity } from '../../key/index.js'
 import type { KeyPlaces } from './key-header.js'
@@ -80,6 +80,7 @@ export function readOptions<R>(options: HttpOptions<R>): Settings<R> {
   if (compare !== 'bytes' && compare !== 'json') {
     throw invalidIntent(`compare is ${JSON.stringify(compare)}`, "give compare 'bytes' or 'json'")
   }
+  if (typeof options.required !== 'function') checkedRequirement(options.required ?? true)
   if (identity !== undefined && compare !== 'json') {
     throw invalidIntent('identity is given, but bodies are compared as bytes', "add compare: 'json'")
   }
@@ -103,6 +104,16 @@ export function readOptions<R>(options: HttpOptions<R>): Settings<R> {
     maxRequestBytes: size(options.maxRequestBytes, 10 * MIB, 'maxRequestBytes'),
     maxResponseBytes: size(options.maxResponseBytes, MIB / 4, 'maxResponseBytes'),
   }
+}
+
+/** Whatever else it is, a promise included, must not come to `derived`: two wishes that are alike would be one. */
+export function checkedRequirement(required: unknown): Requirement {
+  if (typeof required === 'boolean' || required === 'derived') return required
+  throw new IbidError('required is not true, false or derived; nothing was executed', {
+    code: 'INVALID_OPTIONS',
+    retriable: false,
+    action: "give the HTTP guard required: true, false or 'derived', or a function that returns one at once",
+  })
 }
 
 function size(given: number | undefined, usual: number, field: string): number {
