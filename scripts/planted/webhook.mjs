@@ -30,6 +30,27 @@ export const webhook = [
       put: '{ fatal: false, ignoreBOM: true }',
     },
   ]),
+  ...at('options.ts', 'once', [
+    {
+      name: 'a misspelt option of a webhook is passed over',
+      find: '  checkNames(options ?? {})\n',
+      put: '',
+    },
+  ]),
+  ...at('hmac.ts', 'once', [
+    {
+      name: 'a tolerance is taken without a timestamp to hold it against',
+      find: 'options.tolerance !== undefined && !options.timestamp',
+      put: "options.tolerance === 'never'",
+    },
+  ]),
+  ...at('dedup.ts', 'once', [
+    {
+      name: 'a misspelt dedupBy is the id that nobody signed',
+      find: "if (given === 'delivery' || given === 'body') return given",
+      put: "if (given !== undefined) return given === 'body' ? given : 'delivery'",
+    },
+  ]),
   ...at('body.ts', 'mounted', [
     {
       name: 'a timer is left of a body that somebody else has read',

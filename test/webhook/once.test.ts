@@ -1,6 +1,6 @@
 /** One event, one effect: duplicates, storms in one process, and receipts that do not run into each other. */
 import { describe, expect, test } from 'vitest'
-import { github, shopify, webhook, type WebhookEvent } from '../../src/guards/webhook/index.js'
+import { github, hmac, shopify, webhook, type WebhookEvent } from '../../src/guards/webhook/index.js'
 import { createIbid } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
 import { bench, gate, told } from './bench.js'
@@ -258,7 +258,23 @@ test.each([
   [{ source, handle, recovery: 'maybe' }, /recovery/],
   [{ source, handle, maxBytes: 0 }, /maxBytes/],
   [{ source, handle, tenant: '' }, /tenant/],
+  [{ source, handle, tenent: 'acme' }, /tenent is not an option/],
 ])('a wrong setting is refused at the start: %#', (options, message) => {
   const { ibid } = bench()
   expect(() => webhook(ibid, options as never)).toThrow(message)
+})
+
+const secret = 'shh'
+const signed = { name: 'acme-pay', secret, header: 'x-signature', id: { json: 'id' } }
+
+test.each([
+  ['a tolerance for which there is no timestamp', () => hmac({ ...signed, tolerance: '1m' }), /no timestamp/],
+  ['a misspelt dedupBy of GitHub', () => github({ secret, dedupBy: 'bytes' as never }), /dedupBy of github/],
+  [
+    'a misspelt dedupBy of Shopify',
+    () => shopify({ secret, dedupBy: 'bytes' as never }),
+    /dedupBy of shopify/,
+  ],
+])('[R41] %s would make less be checked than was asked for: refused at the start', (_what, make, message) => {
+  expect(make).toThrow(message)
 })

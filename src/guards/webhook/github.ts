@@ -2,6 +2,7 @@
  * GitHub, on `@octokit/webhooks-methods`. Only the body is signed: delivery id, event name and time are not. So the
  * body is part of what must be the same when an id comes again. JSON and form bodies are both read.
  */
+import { type DedupBy, readDedup } from './dedup.js'
 import { library } from './library.js'
 import { digestOf } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
@@ -14,7 +15,7 @@ export interface GithubOptions {
    * `body`: the signed bytes, so that a recorded body sent again under another id is a duplicate as well; events
    * that are alike to the byte, as two equal `workflow_dispatch` are, then count as one.
    */
-  readonly dedupBy?: 'delivery' | 'body'
+  readonly dedupBy?: DedupBy
 }
 
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/
@@ -25,6 +26,7 @@ const load = library('@octokit/webhooks-methods', () => import('@octokit/webhook
 
 export function github<P = unknown>(options: GithubOptions): Source<P> {
   const secretsOf = readSecret('github', options?.secret)
+  const dedupBy = readDedup('github', options.dedupBy)
   return {
     name: 'github',
     waitMs: 8_000,
@@ -41,7 +43,7 @@ export function github<P = unknown>(options: GithubOptions): Source<P> {
       if (!fits.includes(true)) return refused('the signature fits no secret')
       const payload = parseJson(isForm(headers) ? (new URLSearchParams(text).get('payload') ?? '') : text)
       const digest = digestOf(body)
-      const id = options.dedupBy === 'body' ? digest : headers.get('x-github-delivery')
+      const id = dedupBy === 'body' ? digest : headers.get('x-github-delivery')
       if (!id || payload === undefined)
         return malformed('it has no x-github-delivery, or its body is no JSON')
       const type = headers.get('x-github-event') ?? undefined

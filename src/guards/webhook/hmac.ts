@@ -48,6 +48,12 @@ export function hmac<P = unknown>(options: HmacOptions): Source<P> {
       'name the header of the signature, and where the id stands',
     )
   }
+  if (options.tolerance !== undefined && !options.timestamp) {
+    throw invalidIntent(
+      'hmac has a tolerance and no timestamp, so that no delivery would be too old',
+      'name the header of the time of signing in timestamp, or take tolerance away',
+    )
+  }
   const isFresh = freshness(options.tolerance)
   const signedParts = options.signed ?? usualParts
   return {

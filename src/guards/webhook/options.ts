@@ -88,6 +88,29 @@ export interface Settings<P, T, Tx> extends Declared<P> {
   readonly now: () => number
 }
 
+const KNOWN: ReadonlySet<string> = new Set([
+  'source',
+  'endpoint',
+  'tenant',
+  'window',
+  'lease',
+  'wait',
+  'timeout',
+  'maxAttempts',
+  'inFlight',
+  'maxBytes',
+  'bodyTimeout',
+  'force',
+  'onRefused',
+  'onError',
+  'now',
+  'handle',
+  'recovery',
+  'respond',
+  'transact',
+  'enqueue',
+] satisfies (keyof Declared<unknown> | keyof Handling<unknown, unknown> | 'transact' | 'enqueue')[])
+
 const WINDOW = '72h'
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
 const ENDPOINT = /^[\w.-]{1,64}$/
@@ -95,6 +118,7 @@ const ENDPOINT = /^[\w.-]{1,64}$/
 const MAX_HAND_OFFS = 1_000
 
 export function readOptions<P, T, Tx>(options: WebhookOptions<P, T, Tx>): Settings<P, T, Tx> {
+  checkNames(options ?? {})
   const { source, endpoint, tenant } = options ?? {}
   const { handle, transact, enqueue, recovery, respond } = options as Partial<Settings<P, T, Tx>> &
     Partial<Handling<P, T>>
@@ -140,6 +164,13 @@ export function readOptions<P, T, Tx>(options: WebhookOptions<P, T, Tx>): Settin
     bodyMs: toMs(options.bodyTimeout ?? '10s', 'bodyTimeout'),
     now: options.now ?? Date.now,
   }
+}
+
+/** A misspelt tenant is none, and its events would go to the default one. */
+function checkNames(options: object): void {
+  const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
+  if (unknown === undefined) return
+  throw invalidIntent(`${unknown} is not an option of a webhook`, `use one of ${[...KNOWN].join(', ')}`)
 }
 
 function bytes(given: number): number {

@@ -3,6 +3,7 @@
  * signed: shop, topic, event id and time are not. One event id can come under several topics.
  */
 import { intentKey } from '../../key/index.js'
+import { type DedupBy, readDedup } from './dedup.js'
 import { anyOf, digestOf, mac, same } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
 import { malformed, MIB, parseJson, refused, type Source } from './source.js'
@@ -11,7 +12,7 @@ export interface ShopifyOptions {
   /** The app's client secret. */
   readonly secret: Secret
   /** As for `github`: by Shopify's event id (default), or by the signed bytes. */
-  readonly dedupBy?: 'delivery' | 'body'
+  readonly dedupBy?: DedupBy
 }
 
 const SIGNATURE = /^[A-Za-z0-9+/]{43}=$/
@@ -19,6 +20,7 @@ const PART = /^[\x21-\x7e]{1,100}$/
 
 export function shopify<P = unknown>(options: ShopifyOptions): Source<P> {
   const secretsOf = readSecret('shopify', options?.secret)
+  const dedupBy = readDedup('shopify', options.dedupBy)
   return {
     name: 'shopify',
     // Shopify hangs up after five seconds.
@@ -33,7 +35,7 @@ export function shopify<P = unknown>(options: ShopifyOptions): Source<P> {
       if (!isSigned) return refused('the signature fits no secret')
       const payload = parseJson(text)
       const digest = digestOf(body)
-      const id = options.dedupBy === 'body' ? digest : eventId(headers)
+      const id = dedupBy === 'body' ? digest : eventId(headers)
       if (id === undefined || payload === undefined) {
         return malformed('x-shopify-shop-domain, -topic or -event-id is missing, or the body is no JSON')
       }
