@@ -87,6 +87,20 @@ export const http = [
       put: '',
     },
   ]),
+  ...at('fetch-run.ts', 'late', [
+    {
+      name: 'nobody lets go of the body of a response that came too late',
+      find: '        discard(response, given)\n',
+      put: '',
+    },
+  ]),
+  ...at('fetch-response.ts', 'late', [
+    {
+      name: 'a stream without an end is read for ever, for a client that is gone',
+      find: "else signal.addEventListener('abort', giveUp, { once: true })",
+      put: '',
+    },
+  ]),
   ...at('fetch-response.ts', 'replayed', [
     {
       name: 'a replay over Fetch has a content type that nobody gave it',
@@ -128,8 +142,8 @@ export const http = [
     },
     {
       name: 'the answer that was given in the place of a late response is read away from its client',
-      find: 'return isLate ? response : await record(response, run)',
-      put: 'return await record(response, run)',
+      find: 'if (!given) return',
+      put: 'return',
     },
   ]),
   {

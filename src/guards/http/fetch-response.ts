@@ -115,9 +115,17 @@ function passOn(
     },
     cancel() {
       isGone = true
+      // When the time of the run is up as well, nothing is left to read it for: it may be one without an end.
+      const { signal } = run.attempt
+      if (signal.aborted) giveUp()
+      else signal.addEventListener('abort', giveUp, { once: true })
       void drain()
     },
   })
+
+  function giveUp(): void {
+    reader.cancel().catch(() => {})
+  }
 
   async function drain(): Promise<void> {
     if ((await stepping) === false) return

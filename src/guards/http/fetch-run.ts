@@ -7,16 +7,17 @@ import type { Run } from './run.js'
 
 export function perform(run: Run, respond: () => Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
-    let isLate = false
+    let given: Response | undefined
     run.onInterrupt((answer) => {
-      isLate = true
-      resolve(toResponse(answer))
+      given = toResponse(answer)
+      resolve(given)
     })
     async function respondAndRecord(): Promise<Response> {
       try {
         const response = await respond()
-        // Not even read: it may be the answer that was given in its place.
-        return isLate ? response : await record(response, run)
+        if (!given) return await record(response, run)
+        discard(response, given)
+        return response
       } catch (error) {
         const answer = await run.fail(error)
         if (answer) return toResponse(answer)
@@ -25,4 +26,9 @@ export function perform(run: Run, respond: () => Promise<Response>): Promise<Res
     }
     respondAndRecord().then(resolve, reject)
   })
+}
+
+/** Nobody will read it, and whatever it comes from is let go. It may be the very answer that was given in its place. */
+function discard({ body }: Response, given: Response): void {
+  if (body && body !== given.body && !body.locked) body.cancel().catch(() => {})
 }
