@@ -56,6 +56,16 @@ export const http = [
   ]),
   ...at('problem.ts', 'refusals', [
     {
+      name: 'a refusal of the handler is taken for an error of ours by its code',
+      find: 'const own = error instanceof Rejected && DISCREET[code] !== undefined',
+      put: 'const own = error instanceof Rejected && code === undefined',
+    },
+    {
+      name: 'a server that shuts down tells its clients not to come again',
+      find: 'const retriable = error.retriable || isClosed',
+      put: 'const { retriable } = error',
+    },
+    {
       name: 'a refusal for good says when to come again, and its replay does not',
       find: 'retryAfterMs === undefined || !retriable ? {}',
       put: 'retryAfterMs === undefined ? {}',

@@ -55,3 +55,24 @@ test('a person may resolve a receipt with what has no JSON: it is answered [R14]
   expect(await (await post('k1')).json()).toEqual({ amount: '10' })
   expect(lost).toEqual([])
 }, 5_000)
+
+test('a refusal whose code is one of ours is the handler’s all the same [R5] [R9]', async () => {
+  const { post } = guarded({}, refuses(new Rejected('the account is closed', { code: 'CLOSED' })))
+  for (let i = 0; i < 2; i++) {
+    const answer = await post('k1')
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([422, null])
+    expect(await answer.json()).toMatchObject({ detail: 'the account is closed', retriable: false })
+  }
+})
+
+test('a server that shuts down asks for the same request again, in words for its client [R35]', async () => {
+  const { post, ibid } = guarded()
+  await ibid.close()
+  const answer = await post('k1')
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(await answer.json()).toMatchObject({
+    code: 'CLOSED',
+    retriable: true,
+    action: 'send the same request with the same key again',
+  })
+})

@@ -2,7 +2,7 @@
  * Errors as RFC 9457 problem+json: the status for programs that know HTTP, `code`, `retriable` and `action` for whoever
  * acts on it, a model included. The message of an error from inside, which can name hosts and tables, stays inside.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, Rejected } from '../../core/errors.js'
 import type { Answer } from './exchange.js'
 import { jsonText } from './json-text.js'
 
@@ -55,14 +55,21 @@ const OWN_TITLES: Readonly<Record<string, string>> = {
 const DISCREET: Readonly<Record<string, string>> = {
   STORE_UNAVAILABLE: 'the store of idempotency receipts did not answer; see code and action',
   UNSAFE_STORE: 'the store of idempotency receipts is not set up to keep its promises; nothing was executed',
-  CLOSED: 'this server is shutting down; nothing was executed',
+  CLOSED: 'this server is shutting down and did not start this request; see code and action',
   OUTCOME_UNKNOWN: 'an earlier request with this key may or may not have been carried out',
 }
 
+/** The action of the error itself is for the program that was closed. Its client has others to ask. */
+const CLOSED_ACTION = 'send the same request with the same key again'
+
 /** `statusUrl`: where the outcome of the key can be asked for. */
 export function problemOf(error: IbidError, statusUrl?: string): Answer {
-  const { code, retriable, retryAfterMs, action, receipt, replayed, data } = error
-  const status = statusOf(error)
+  const { code, retryAfterMs, receipt, replayed, data } = error
+  // A refusal of the handler's may carry any code, also one of ours: only our own errors are read by theirs.
+  const own = error instanceof Rejected && DISCREET[code] !== undefined
+  const isClosed = code === 'CLOSED' && !own
+  const retriable = error.retriable || isClosed
+  const status = own ? 422 : statusOf(error)
   const said = jsonText(data)
   const seconds = retriable ? Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)) : undefined
   const headers = ['content-type', 'application/problem+json', 'cache-control', 'no-store']
@@ -73,12 +80,12 @@ export function problemOf(error: IbidError, statusUrl?: string): Answer {
   }
   const body = {
     type: `urn:ibid:${code.toLowerCase().replaceAll('_', '-')}`,
-    title: OWN_TITLES[code] ?? TITLES[status] ?? 'The request was refused',
+    title: (own ? undefined : OWN_TITLES[code]) ?? TITLES[status] ?? 'The request was refused',
     status,
-    detail: DISCREET[code] ?? error.message,
+    detail: own ? error.message : (DISCREET[code] ?? error.message),
     code,
     retriable,
-    action,
+    action: isClosed ? CLOSED_ACTION : error.action,
     // A refusal for good has no time to come again, and its receipt keeps none: a replay is the same.
     ...(retryAfterMs === undefined || !retriable ? {} : { retryAfterMs }),
     ...(said === undefined ? {} : { data: JSON.parse(said) as unknown }),
