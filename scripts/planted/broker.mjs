@@ -37,6 +37,17 @@ export const broker = [
   ),
   ...at(
     'words.ts',
+    ['ambiguity'],
+    [
+      {
+        name: 'a system that shuts down has the model make the call again',
+        find: 'action: NOT_AGAIN,\n  },\n  VALUE',
+        put: "action: 'make exactly the same call again later',\n  },\n  VALUE",
+      },
+    ],
+  ),
+  ...at(
+    'words.ts',
     ['model'],
     [
       {

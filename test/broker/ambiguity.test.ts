@@ -3,8 +3,9 @@
  * with a downstream that takes the key; with neither. The promised answer each time, and never a second effect.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NotExecuted, OutcomeUnknown } from '../../src/index.js'
-import { type Observation, oneHttpCall, type ToolCall } from '../../src/guards/broker/index.js'
+import { createIbid, NotExecuted, OutcomeUnknown } from '../../src/index.js'
+import { createBroker, type Observation, oneHttpCall, type ToolCall } from '../../src/guards/broker/index.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
 import { ARGS, type Bench, benchOf, CONTEXT, errorCode, refundTool } from './bench.js'
 import { type Payments, startPayments } from './payments.js'
 
@@ -223,3 +224,26 @@ describe('with neither', () => {
     expect(tries).toBe(2)
   })
 })
+
+test('[R34] [R35] a system that shuts down does not say that nothing was carried out: another one may be at it', async () => {
+  const store = memoryStore()
+  let end: ((value: object) => void) | undefined
+  const ended = new Promise<object>((resolve) => (end = resolve))
+  const working = createIbid({ store, housekeeping: false })
+  // What they share outlives the one that is closed, as a server does.
+  const closing = createIbid({ store: { ...store, close: async () => {} }, housekeeping: false })
+  const tools = [refundTool({ execute: () => ended })]
+  const first = createBroker({ ibid: working, tools }).call('issue_refund', ARGS, CONTEXT)
+  await expect.poll(async () => (await working.list()).receipts.length).toBe(1)
+  const broker = createBroker({ ibid: closing, tools })
+  const duplicate = broker.call('issue_refund', ARGS, CONTEXT)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  void closing.close()
+  const shown = broker.toModel('issue_refund', await duplicate)
+  end?.({ id: 're_1' })
+  expect((await first).ok).toBe(true)
+  expect(shown).toMatchObject({ ok: false, error: { code: 'CLOSED', retriable: false } })
+  expect(JSON.stringify(shown)).not.toMatch(/nothing was carried out|call again later/)
+  expect(JSON.stringify(shown)).toMatch(/do not make this call again/)
+  await working.close()
+}, 10_000)

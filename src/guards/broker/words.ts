@@ -10,6 +10,9 @@ interface Words {
   readonly action: string
 }
 
+const NOT_AGAIN =
+  'do not make this call again: it may have taken effect or still do so. Say that its result is not known yet, and that it will be looked into'
+
 const WORDS: Readonly<Record<string, Words>> = {
   RETRY_IN_FLIGHT: {
     message: 'this very call is being carried out right now; it was not started a second time',
@@ -35,12 +38,14 @@ const WORDS: Readonly<Record<string, Words>> = {
     action: 'make exactly the same call again later',
   },
   UNSAFE_STORE: {
-    message: 'the record of actions is not set up safely; nothing was carried out',
+    message: 'the record of actions is not set up safely, so this call was not started',
     action: 'say that the operator of this system has to repair it',
   },
+  // It knows of no earlier call of this step, which may have done it: a model must not be told to repeat it.
   CLOSED: {
-    message: 'this system is shutting down; nothing was carried out',
-    action: 'make exactly the same call again later',
+    message:
+      'this system is shutting down and did not start this call; an earlier one may have been carried out',
+    action: NOT_AGAIN,
   },
   VALUE_NOT_RETAINED: {
     message: 'the call took effect, but what it returned was not kept',
@@ -88,9 +93,6 @@ export function notForModels(error: ObservationError): ObservationError {
   const { retry_after_ms: _, ...rest } = error
   return { ...rest, retriable: false, action: NOT_AGAIN }
 }
-
-const NOT_AGAIN =
-  'do not make this call again: it may have taken effect or still do so. Say that its result is not known yet, and that it will be looked into'
 
 const UNREAD: ObservationError = {
   code: 'UPSTREAM_ERROR',
