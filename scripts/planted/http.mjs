@@ -147,7 +147,7 @@ export const http = [
     },
     {
       name: 'a handler over Fetch whose time is up is waited for',
-      find: '      resolve(toResponse(answer))\n',
+      find: '      resolve(given)\n',
       put: '',
     },
     {

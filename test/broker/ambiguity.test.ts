@@ -225,7 +225,7 @@ describe('with neither', () => {
   })
 })
 
-test('[R34] [R35] a system that shuts down does not say that nothing was carried out: another one may be at it', async () => {
+test('[R34] [R35] a system that shuts down does not say that nothing was carried out', async () => {
   const store = memoryStore()
   let end: ((value: object) => void) | undefined
   const ended = new Promise<object>((resolve) => (end = resolve))

@@ -12,7 +12,7 @@ const found = (body: string) => ({
   recovery: { check: () => ({ found: true as const, value: new Response(body, { status: 201 }) }) },
 })
 
-test('[R34] over Fetch, the first client gets what the check found, and the late response changes nothing', async () => {
+test('[R34] over Fetch, the first client gets what the check found, and a late response changes nothing', async () => {
   const end = gate()
   const late = async (): Promise<Response> => {
     await end.opened

@@ -1,4 +1,4 @@
-/** Headers put on a Node response that has some already: all of them anew, or those of a list over those of its names. */
+/** Headers put on a Node response that has some already: all anew, or those of a list over others of their names. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { eachHeader, type GivenHeaders } from './kept-headers.js'
 
