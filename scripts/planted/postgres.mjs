@@ -43,6 +43,20 @@ export const postgres = [
     put: '      drop()\n      if (!stopped) setTimeout(() => void open(), pauseMs)\n',
   },
   {
+    name: 'Postgres: whoever listens takes the only connection of a pool that is given',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/small-pools.test.ts'],
+    find: 'pool.options?.max === 1 ? undefined : async',
+    put: 'async',
+  },
+  {
+    name: 'Postgres: whoever listens takes the only connection that transactions have',
+    file: 'src/stores/postgres/own-pools.ts',
+    tests: ['test/postgres/small-pools.test.ts'],
+    find: 'const LISTENING = 1\n',
+    put: 'const LISTENING = 0\n',
+  },
+  {
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],

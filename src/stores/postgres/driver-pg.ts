@@ -43,6 +43,8 @@ export interface PgSource {
   /** A connection for the store's statements, and one for a caller's transaction. */
   work(): Promise<PgClient>
   transaction(): Promise<PgClient>
+  /** One that is kept for as long as somebody listens; undefined where that would leave too few. */
+  readonly listening: (() => Promise<PgClient>) | undefined
   /** Told of every failure, so that it can look for another server. */
   failed(error: unknown): void
   end(): Promise<void>
@@ -55,6 +57,8 @@ export function foreignPool(pool: PgPool, answerMs: number): PgSource {
     answerMs,
     work: async () => await pool.connect(),
     transaction: async () => await pool.connect(),
+    // Of a pool of one, whoever listens would leave none for anything else.
+    listening: pool.options?.max === 1 ? undefined : async () => await pool.connect(),
     failed: ignore,
     async end() {
       pool.removeListener('error', ignore)
@@ -99,7 +103,7 @@ export function pgDriver(source: PgSource): Driver {
         async (session) => await inTransaction(client, session, source.answerMs, work),
       )
     },
-    listen: (channel, hear) => listenOn(source, channel, hear),
+    listen: (channel, hear) => source.listening && listenOn(source, source.listening, channel, hear),
     close: async () => await source.end(),
   }
 }

@@ -9,7 +9,12 @@ import type { PgClient } from './shapes.js'
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-export function listenOn(source: PgSource, channel: string, hear: (payload: string) => void): () => void {
+export function listenOn(
+  source: PgSource,
+  connect: () => Promise<PgClient>,
+  channel: string,
+  hear: (payload: string) => void,
+): () => void {
   let stopped = false
   let pauseMs = FIRST_PAUSE_MS
   let client: PgClient | undefined
@@ -42,7 +47,7 @@ export function listenOn(source: PgSource, channel: string, hear: (payload: stri
       if (client === opened) again()
     }
     try {
-      opened = await source.transaction()
+      opened = await connect()
       if (stopped) return opened.release()
       client = opened
       opened.on('error', onBroken)

@@ -11,6 +11,8 @@ import type { PgClient, PgPool, PgPoolConfig, PgResult } from './shapes.js'
 
 type PoolClass = new (config: Readonly<Record<string, unknown>>) => PgPool
 
+const LISTENING = 1
+
 interface Server {
   readonly work: PgPool
   readonly transactions: PgPool
@@ -24,14 +26,15 @@ export function ownPools(connection: string | PgPoolConfig, terms: Terms, answer
 
   async function openServer(config: PgPoolConfig): Promise<Server> {
     const Pool = await loadPool()
-    const open = (setup: string): PgPool => {
+    const max = config.max ?? terms.maxConnections
+    const open = (setup: string, connections: number): PgPool => {
       const pool = new Pool({
         application_name: 'ibid',
         keepAlive: true,
         connectionTimeoutMillis: terms.connectTimeoutMs,
         allowExitOnIdle: true,
-        max: terms.maxConnections,
         ...config,
+        max: connections,
         verify: (client: PgClient, answer: (error?: Error) => void) => {
           void prepare(client, setup, terms, answerMs).then((error) => answer(error))
         },
@@ -39,7 +42,11 @@ export function ownPools(connection: string | PgPoolConfig, terms: Terms, answer
       hearBroken(pool)
       return pool
     }
-    return { work: open(workSession(terms)), transactions: open(transactionSession(terms)) }
+    // One more than callers may have: it listens, for as long as the store is open.
+    return {
+      work: open(workSession(terms), max),
+      transactions: open(transactionSession(terms), max + LISTENING),
+    }
   }
 
   async function server(at: number): Promise<Server> {
@@ -66,6 +73,7 @@ export function ownPools(connection: string | PgPoolConfig, terms: Terms, answer
     answerMs,
     work: async () => await connect('work'),
     transaction: async () => await connect('transactions'),
+    listening: async () => await connect('transactions'),
     failed(error) {
       // A server that says it is read-only has become a replica: its other connections are of no use either.
       if (isReplica(error) || sqlState(error) === '57P03') current = (current + 1) % configs.length

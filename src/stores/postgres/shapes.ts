@@ -24,6 +24,7 @@ export interface PgClient {
 }
 
 export interface PgPool {
+  readonly options?: { readonly max?: number }
   connect(): Promise<PgClient>
   end(): Promise<void>
   on(event: 'error' | 'acquire', listener: (argument: never) => void): unknown
