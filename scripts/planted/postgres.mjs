@@ -57,6 +57,20 @@ export const postgres = [
     put: 'const LISTENING = 0\n',
   },
   {
+    name: 'Postgres: a transaction is told as committed although what its work left behind has undone it',
+    file: 'src/stores/postgres/transact.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: '    await Promise.all(unanswered)\n',
+    put: '',
+  },
+  {
+    name: 'Postgres: a commit that is answered with ROLLBACK counts as made',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: "command === 'ROLLBACK'",
+    put: "command === 'ABORT'",
+  },
+  {
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],

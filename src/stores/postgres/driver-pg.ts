@@ -4,7 +4,7 @@
  */
 import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection, notReplicated, wasLeftBehind } from './errors.js'
+import { brokeConnection, notCommitted, notReplicated, wasLeftBehind } from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
 import type { PgClient, PgPool } from './shapes.js'
@@ -150,6 +150,7 @@ async function inTransaction<T>(
     if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs })
     throw error
   }
-  await client.query({ text: 'commit', query_timeout: answerMs })
+  const { command } = await client.query({ text: 'commit', query_timeout: answerMs })
+  if (command === 'ROLLBACK') throw notCommitted()
   return result
 }

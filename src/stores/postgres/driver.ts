@@ -23,7 +23,7 @@ export interface Driver extends Session {
   script(text: string): Promise<void>
   /** READ COMMITTED, on a connection of its own; commits when `work` resolves, otherwise rolls back. */
   begin<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>
-  /** Hears what is notified, over reconnects, as long as it is not stopped. Undefined: there is no connection for that. */
+  /** Hears what is notified, over reconnects, until it is stopped. Undefined: there is no connection for that. */
   listen(channel: string, hear: (payload: string) => void): (() => void) | undefined
   close(): Promise<void>
 }

@@ -76,6 +76,15 @@ export function notReplicated(): IbidError {
   )
 }
 
+export function notCommitted(): IbidError {
+  return new IbidError('a statement of this transaction failed, so it was rolled back; nothing was written', {
+    code: 'INVALID_INTENT',
+    retriable: false,
+    action:
+      'await everything that is asked of the client before the work returns, and let its errors through',
+  })
+}
+
 export function timedOut(afterMs: number): IbidError {
   return new IbidError(`the Postgres server did not answer within ${afterMs} ms`, {
     code: 'STORE_UNAVAILABLE',

@@ -4,6 +4,8 @@
  */
 
 export interface PgResult {
+  /** What the server says that it did: a commit after a statement that failed is answered with ROLLBACK. */
+  readonly command?: string
   readonly rows: readonly unknown[]
 }
 

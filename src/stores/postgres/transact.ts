@@ -50,7 +50,11 @@ export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
   return result
 }
 
-/** What comes after the end would be on a connection that is somebody else's by then: it is refused. */
+/**
+ * What comes after the end would be on a connection that is somebody else's by then: it is refused. What the work has
+ * asked and not waited for belongs to it: where that fails, the server answers a commit by rolling back, and no
+ * library takes that for an error.
+ */
 async function during<T>(
   desk: Desk,
   executor: PostgresExecutor,
@@ -62,18 +66,29 @@ async function during<T>(
   function mustBeOpen(): void {
     if (!open) throw transactionEnded()
   }
+  const unanswered = new Set<Promise<unknown>>()
   const swap = swapOn(desk, session, settled)
   try {
-    return await work(txOf(executor, mustBeOpen), async (change) => {
+    const result = await work(txOf(executor, mustBeOpen, unanswered), async (change) => {
       mustBeOpen()
       return await swap(change)
     })
+    open = false
+    await Promise.all(unanswered)
+    return result
   } finally {
     open = false
   }
 }
 
-function txOf(executor: PostgresExecutor, mustBeOpen: () => void): PostgresTransaction {
+function txOf(
+  executor: PostgresExecutor,
+  mustBeOpen: () => void,
+  unanswered: Set<Promise<unknown>>,
+): PostgresTransaction {
+  async function ask(text: string, params: readonly unknown[]): Promise<readonly unknown[]> {
+    return rowsOf(await executor.query(text, params))
+  }
   return {
     get client() {
       mustBeOpen()
@@ -81,9 +96,10 @@ function txOf(executor: PostgresExecutor, mustBeOpen: () => void): PostgresTrans
     },
     async query(text, params = []) {
       mustBeOpen()
-      return {
-        rows: rowsOf(await executor.query(text, params)) as readonly Readonly<Record<string, unknown>>[],
-      }
+      const asked = ask(text, params)
+      unanswered.add(asked)
+      const rows = await asked.finally(() => unanswered.delete(asked))
+      return { rows: rows as readonly Readonly<Record<string, unknown>>[] }
     },
   }
 }

@@ -1,0 +1,81 @@
+/** [R10] What is told as committed was committed: whatever the work leaves behind, ends by itself or breaks. */
+import { Pool, type PoolClient } from 'pg'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createIbid } from '../../src/index.js'
+import type { PostgresBegin } from '../../src/stores/postgres/index.js'
+import { withPostgres } from './bench.js'
+
+const bench = withPostgres()
+let pool: Pool
+let sql: postgres.Sql
+
+beforeAll(async () => {
+  pool = new Pool({ connectionString: bench.server.url })
+  sql = postgres(bench.server.url, { onnotice: () => {} })
+  await pool.query('create table orders (id text primary key)')
+})
+
+afterAll(async () => {
+  await Promise.all([pool?.end(), sql?.end()])
+})
+
+/** A library that asks no further what came of its commit, as most do not. */
+const begin: PostgresBegin = async (work) => {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const result = await work({
+      client,
+      query: async (text, params) => await client.query(text, [...params]),
+    })
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+const INSERT = 'insert into orders values ($1)'
+
+async function orders(id: string): Promise<number> {
+  return (await bench.query('select 1 from orders where id = $1', [id])).length
+}
+
+describe.each([
+  ['of its own', () => bench.open()],
+  ["of the caller's library", () => bench.open({ begin })],
+  ['of postgres.js', () => bench.open({}, sql)],
+])('a transaction %s', (name, open) => {
+  it('[R10] is not told as committed when what its work did not wait for fails', async () => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `left ${name}` }
+    let left: Promise<unknown> | undefined
+    const told = ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      // The second is asked when the work has returned, and before the commit is.
+      left = tx.query('select 1').then(() => tx.query(INSERT, [order.key]))
+      left.catch(() => {})
+    })
+    await expect(told).rejects.toMatchObject({ code: '23505' })
+    await expect(left).rejects.toMatchObject({ code: '23505' })
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+  })
+})
+
+it('[R10] a transaction whose client fails after the last word of the work is not told as committed', async () => {
+  const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+  const order = { scope: 'order', key: 'kept client' }
+  const told = ibid.transact(order, async (tx) => {
+    const client = tx.client as PoolClient
+    await client.query(INSERT, [order.key])
+    void client.query('select 1').then(() => client.query('select nonsense').catch(() => {}))
+  })
+  await expect(told).rejects.toThrow(/rolled back; nothing was written/)
+  expect(await orders(order.key)).toBe(0)
+  expect((await ibid.get(order))?.state).toBe('released')
+})
