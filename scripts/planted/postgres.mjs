@@ -71,6 +71,13 @@ export const postgres = [
     put: "command === 'ABORT'",
   },
   {
+    name: 'Postgres: work can commit or roll back its transaction by itself',
+    file: 'src/stores/postgres/transact.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: '      mustNotEnd(text)\n',
+    put: '',
+  },
+  {
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],

@@ -136,4 +136,11 @@ export const sqlite = [
       put: '    why ?? null,\n',
     },
   ]),
+  {
+    name: 'SQLite: a comment in front of it lets a COMMIT through that is not for the work',
+    file: 'src/core/transaction-sql.ts',
+    tests: ['test/sqlite/transactions.test.ts'],
+    find: '^(?:[\\s;]|--[^\\n]*\\n|\\/\\*[^]*?\\*\\/)*',
+    put: '^\\s*',
+  },
 ]

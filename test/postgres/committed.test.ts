@@ -79,3 +79,33 @@ it('[R10] a transaction whose client fails after the last word of the work is no
   expect(await orders(order.key)).toBe(0)
   expect((await ibid.get(order))?.state).toBe('released')
 })
+
+it.each(['commit', 'ROLLBACK', ' -- done\n/* now */ ;end', 'rollback work', 'abort', 'begin'])(
+  '[R10] work cannot end its transaction with %j, and keeps or loses nothing by trying',
+  async (end) => {
+    const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `ended by ${end}`.replaceAll('\n', ' ') }
+    const told = ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      await tx.query(end)
+    })
+    await expect(told).rejects.toMatchObject({ code: 'INVALID_INTENT' })
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+  },
+)
+
+it('[R10] work may go back to a savepoint', async () => {
+  const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+  const order = { scope: 'order', key: 'savepoint' }
+  await ibid.transact(order, async (tx) => {
+    await tx.query('savepoint here')
+    await tx.query(INSERT, [order.key])
+    await expect(tx.query(INSERT, [order.key])).rejects.toMatchObject({ code: '23505' })
+    await tx.query('rollback work to here')
+    await tx.query(INSERT, [order.key])
+    await tx.query('rollback to savepoint here')
+    await tx.query(INSERT, [order.key])
+  })
+  expect(await orders(order.key)).toBe(1)
+})

@@ -229,18 +229,21 @@ describe('transact', () => {
     expect(countOf(tamper(file), 'mine')).toBe(1)
   })
 
-  it.each(['COMMIT', ' rollback', 'BEGIN', 'end;'])('keeps its own %j', async (sql) => {
-    const store = open(newFile())
-    const work = store.transact?.(async (tx) => {
-      tx.run(CREATE)
-      tx.run(sql)
-    })
-    await expect(work).rejects.toThrow(/is not for the work inside a transaction/)
-    const tables = await store.transact?.(async (tx) =>
-      tx.all("SELECT 1 FROM sqlite_schema WHERE name = 'mine'"),
-    )
-    expect(tables).toEqual([])
-  })
+  it.each(['COMMIT', ' rollback', 'BEGIN', 'end;', '-- at last\n;/* now */ COMMIT'])(
+    'keeps its own %j',
+    async (sql) => {
+      const store = open(newFile())
+      const work = store.transact?.(async (tx) => {
+        tx.run(CREATE)
+        tx.run(sql)
+      })
+      await expect(work).rejects.toThrow(/is not for the work inside a transaction/)
+      const tables = await store.transact?.(async (tx) =>
+        tx.all("SELECT 1 FROM sqlite_schema WHERE name = 'mine'"),
+      )
+      expect(tables).toEqual([])
+    },
+  )
 })
 
 /** Frames of the log that end a transaction: 24 bytes of header, then 24 bytes and a page each. */

@@ -4,6 +4,7 @@
  * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
  */
 import { transactionEnded } from '../../core/errors.js'
+import { mustNotEnd } from '../../core/transaction-sql.js'
 import type { Swap, Swapped } from '../../store.js'
 import type { Desk } from './desk.js'
 import { digestOf } from './digest.js'
@@ -96,6 +97,7 @@ function txOf(
     },
     async query(text, params = []) {
       mustBeOpen()
+      mustNotEnd(text)
       const asked = ask(text, params)
       unanswered.add(asked)
       const rows = await asked.finally(() => unanswered.delete(asked))

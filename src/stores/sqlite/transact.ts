@@ -5,7 +5,8 @@
  * `work`, such as `once`, waits for itself until then.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { IbidError, transactionEnded } from '../../core/errors.js'
+import { type IbidError, transactionEnded } from '../../core/errors.js'
+import { mustNotEnd } from '../../core/transaction-sql.js'
 import type { Swap, Swapped } from '../../store.js'
 import { readClock, rollBack } from './connection.js'
 import { failureOf, toError } from './errors.js'
@@ -100,11 +101,9 @@ function findAmong(sql: Statements, ids: readonly number[], { next }: Swap): Row
   return undefined
 }
 
-const ENDS = /^\s*(begin|commit|end|rollback(?!\s+(transaction\s+)?to))\b/i
-
 function transactionOf(db: Database, during: <R>(action: () => R) => R): SqliteTransaction {
   function prepare(sql: string): ReturnType<Database['prepare']> {
-    if (ENDS.test(sql)) throw notYours(sql)
+    mustNotEnd(sql)
     return db.prepare(sql)
   }
   return {
@@ -112,15 +111,4 @@ function transactionOf(db: Database, during: <R>(action: () => R) => R): SqliteT
     get: (sql, ...values) => during(() => prepare(sql).get(...values) as Record<string, Value> | undefined),
     all: (sql, ...values) => during(() => prepare(sql).all(...values) as Record<string, Value>[]),
   }
-}
-
-function notYours(sql: string): IbidError {
-  return new IbidError(
-    `${JSON.stringify(sql.trim())} is not for the work inside a transaction; nothing was written`,
-    {
-      code: 'INVALID_INTENT',
-      retriable: false,
-      action: 'return to commit, throw to roll back; SAVEPOINT, RELEASE and ROLLBACK TO are free to use',
-    },
-  )
 }
