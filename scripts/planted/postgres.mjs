@@ -78,6 +78,13 @@ export const postgres = [
     put: '',
   },
   {
+    name: 'Postgres: a rollback that fails is told instead of what the work said',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: '.catch(broke)',
+    put: '',
+  },
+  {
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],

@@ -2,7 +2,7 @@
 import { Pool, type PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createIbid } from '../../src/index.js'
+import { createIbid, Rejected } from '../../src/index.js'
 import type { PostgresBegin } from '../../src/stores/postgres/index.js'
 import { withPostgres } from './bench.js'
 
@@ -109,3 +109,31 @@ it('[R10] work may go back to a savepoint', async () => {
   })
   expect(await orders(order.key)).toBe(1)
 })
+
+it('[R10] a refusal is kept as one although its connection broke before it could be rolled back', async () => {
+  const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+  const order = { scope: 'order', key: 'refused' }
+  const told = ibid.transact(order, async (tx) => {
+    await tx.query(INSERT, [order.key])
+    await expect(tx.query('select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow()
+    throw new Rejected('no stock')
+  })
+  await expect(told).rejects.toThrow('no stock')
+  expect(await orders(order.key)).toBe(0)
+  expect((await ibid.get(order))?.state).toBe('failed')
+})
+
+it.each([null, undefined])(
+  '[R10] work that throws %s is rolled back, and that is what is told',
+  async (thrown) => {
+    const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `threw ${String(thrown)}` }
+    const told = ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      throw thrown
+    })
+    await expect(told).rejects.toBe(thrown)
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+  },
+)

@@ -68,7 +68,10 @@ export function foreignPool(pool: PgPool, answerMs: number): PgSource {
 }
 
 export function pgDriver(source: PgSource): Driver {
-  async function using<T>(client: PgClient, work: (session: Session) => Promise<T>): Promise<T> {
+  async function using<T>(
+    client: PgClient,
+    work: (session: Session, broke: (error: unknown) => void) => Promise<T>,
+  ): Promise<T> {
     let broken: unknown
     // A connection that breaks while it is out says so as an event, and to whoever waits for an answer.
     const onError = (error: unknown): void => {
@@ -76,7 +79,7 @@ export function pgDriver(source: PgSource): Driver {
     }
     client.on('error', onError)
     try {
-      return await work(sessionOf(client, source.answerMs))
+      return await work(sessionOf(client, source.answerMs), onError)
     } catch (error) {
       if (brokeConnection(error)) broken ??= error
       source.failed(error)
@@ -100,7 +103,7 @@ export function pgDriver(source: PgSource): Driver {
       const client = await source.transaction()
       return await using(
         client,
-        async (session) => await inTransaction(client, session, source.answerMs, work),
+        async (session, broke) => await inTransaction(client, session, source.answerMs, broke, work),
       )
     },
     listen: (channel, hear) => source.listening && listenOn(source, source.listening, channel, hear),
@@ -132,6 +135,7 @@ async function inTransaction<T>(
   client: PgClient,
   session: Session,
   answerMs: number,
+  broke: (error: unknown) => void,
   work: (session: TransactionSession) => Promise<T>,
 ): Promise<T> {
   await client.query({ text: 'begin isolation level read committed', query_timeout: answerMs })
@@ -147,7 +151,8 @@ async function inTransaction<T>(
   } catch (error) {
     // Work that was left behind may have the client in hand, and what it asks next must not come after a rollback,
     // outside of any transaction. The connection is closed for this error, which rolls back as well.
-    if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs })
+    // Where a rollback fails, the server makes one by itself; what the work said is what its caller is told.
+    if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
     throw error
   }
   const { command } = await client.query({ text: 'commit', query_timeout: answerMs })

@@ -25,7 +25,7 @@ export function wasRefused(error: unknown): boolean {
 /** The connection is of no more use: everything but an error that the server reports and goes on after. */
 export function brokeConnection(error: unknown): boolean {
   const state = sqlState(error)
-  const severity = (error as { severity?: unknown }).severity
+  const severity = (error as { severity?: unknown } | null | undefined)?.severity
   return state === undefined || severity === 'FATAL' || severity === 'PANIC' || state.startsWith('57P')
 }
 
