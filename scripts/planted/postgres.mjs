@@ -85,6 +85,13 @@ export const postgres = [
     put: '',
   },
   {
+    name: 'Postgres: no batch ever leaves where lanes is no number',
+    file: 'src/stores/postgres/options.ts',
+    tests: ['test/stores/options.test.ts'],
+    find: "within(options.lanes ?? 2, 'lanes', 1, 1_000)",
+    put: 'options.lanes ?? 2',
+  },
+  {
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],

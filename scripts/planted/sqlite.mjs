@@ -137,6 +137,13 @@ export const sqlite = [
     },
   ]),
   {
+    name: 'SQLite: a call that meets a lock waits for ever where busyMs is no number',
+    file: 'src/stores/sqlite/options.ts',
+    tests: ['test/stores/options.test.ts'],
+    find: "  within(busyMs, 'busyMs', 0, A_DAY_MS)\n",
+    put: '',
+  },
+  {
     name: 'SQLite: a comment in front of it lets a COMMIT through that is not for the work',
     file: 'src/core/transaction-sql.ts',
     tests: ['test/sqlite/transactions.test.ts'],

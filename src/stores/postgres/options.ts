@@ -1,4 +1,5 @@
 /** What a user can say about the store beside where it is. */
+import { within } from '../../core/within.js'
 import type { PostgresBegin } from './transact.js'
 
 /** Risks that `check` refuses unless they are named. */
@@ -39,18 +40,21 @@ export interface PostgresOptions {
 export type Terms = Required<Omit<PostgresOptions, 'begin' | 'synchronousCommit'>> &
   Pick<PostgresOptions, 'begin' | 'synchronousCommit'>
 
+/** What a timer, and the server, can count to. */
+const LONGEST_MS = 2_000_000_000
+
 export function termsOf(options: PostgresOptions): Terms {
   return {
     schema: options.schema ?? 'ibid',
     migrate: options.migrate ?? true,
     accept: options.accept ?? [],
-    maxConnections: options.maxConnections ?? 10,
-    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
-    statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
-    lockTimeoutMs: options.lockTimeoutMs ?? 200,
-    idleInTransactionMs: options.idleInTransactionMs ?? 60_000,
-    maxBatch: options.maxBatch ?? 256,
-    lanes: options.lanes ?? 2,
+    maxConnections: within(options.maxConnections ?? 10, 'maxConnections', 1, 10_000),
+    connectTimeoutMs: within(options.connectTimeoutMs ?? 5_000, 'connectTimeoutMs', 0, LONGEST_MS),
+    statementTimeoutMs: within(options.statementTimeoutMs ?? 10_000, 'statementTimeoutMs', 1, LONGEST_MS),
+    lockTimeoutMs: within(options.lockTimeoutMs ?? 200, 'lockTimeoutMs', 0, LONGEST_MS),
+    idleInTransactionMs: within(options.idleInTransactionMs ?? 60_000, 'idleInTransactionMs', 0, LONGEST_MS),
+    maxBatch: within(options.maxBatch ?? 256, 'maxBatch', 1, 10_000),
+    lanes: within(options.lanes ?? 2, 'lanes', 1, 1_000),
     ...(options.begin ? { begin: options.begin } : {}),
     ...(options.synchronousCommit ? { synchronousCommit: options.synchronousCommit } : {}),
   }

@@ -6,38 +6,22 @@
  */
 import { closed, unsafeStore } from '../../core/errors.js'
 import type { Claimed, Store, Swapped } from '../../store.js'
+import { readOptions, type SqliteOptions } from './options.js'
 import { readAudit, readScan } from './pages.js'
 import { toReceipt } from './receipt.js'
-import { type Answered, startThread, type ThreadKind } from './thread.js'
+import { type Answered, startThread } from './thread.js'
 import { begin, type Own, runWork, type SqliteTransaction } from './transact.js'
 import { isWrite, type Verb, type Verbs } from './verbs.js'
 
+export type { SqliteOptions } from './options.js'
 export type { SqliteTransaction } from './transact.js'
 
-export interface SqliteOptions {
-  /** How long a call waits for the lock of another writer before it is refused. Default 5 000. */
-  readonly busyMs?: number
-  /** The most that the file may grow to; writes that need more are refused. Default: as far as the disk goes. */
-  readonly maxBytes?: number
-  /** Milliseconds added to this computer's clock, for tests: one number on a SharedArrayBuffer. */
-  readonly clockOffset?: Float64Array
-  /**
-   * Where commits wait for the disk. Default `auto`: a worker thread for a crowd; the caller's own thread, which stands
-   * still for that time, for a few writes at a time and while the disk answers within a millisecond.
-   */
-  readonly thread?: ThreadKind
-  /** How many receipts are sealed together, for tests. */
-  readonly generationSize?: number
-}
-
-const BUSY_MS = 5_000
 const PURGE_BATCH = 250
 
 /** `file` is made when it is not there yet; its directory has to be. Nothing is opened before the first call. */
 export function sqliteStore(file: string, options: SqliteOptions = {}): Store<SqliteTransaction> {
   if (file === '' || file.includes(':memory:')) throw inMemory(file)
-  const { busyMs = BUSY_MS, maxBytes, clockOffset, generationSize } = options
-  const settings = { file, busyMs, maxBytes, clockOffset, generationSize }
+  const settings = readOptions(file, options)
   const thread = startThread(settings, options.thread)
   let open = true
   let running = 0
@@ -134,7 +118,7 @@ export function sqliteStore(file: string, options: SqliteOptions = {}): Store<Sq
         inTurn(async () => {
           // The desk has brought the file to its version before anything else writes to it.
           if (!own) await thread.call('check', null)
-          const begun = begin(own, settings, busyMs)
+          const begun = begin(own, settings, settings.busyMs)
           gate = begun.catch(() => undefined)
           own = await begun.finally(() => (gate = undefined))
           return await runWork(own, settings, async ({ next }) => thread.call('locate', next), work)
