@@ -249,6 +249,12 @@ export const engine = [
       find: 'if (errors.length > 0) throw unsafeStore(',
       put: 'if (errors.length > 1_000) throw unsafeStore(',
     },
+    {
+      name: 'close does not wait for a resolution that is on its way',
+      find: 'counted(() => resolve(',
+      put: 'ready().then(() => resolve(',
+      tests: ['test/engine/lifecycle.test.ts'],
+    },
   ]),
   ...at('housekeeping.ts', [
     {

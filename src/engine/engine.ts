@@ -93,7 +93,7 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     return readying
   }
 
-  /** A call that may claim. */
+  /** A call that may write: the store is not closed before it has ended. */
   async function counted<T>(run: () => Promise<T>): Promise<T> {
     inside.enter()
     try {
@@ -140,14 +140,8 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
       await room.auditor.flush()
       return reading(() => store.audit(query))
     },
-    async resolve(address, resolution, resolver) {
-      await ready()
-      return resolve(room, address, resolution, resolver)
-    },
-    async sweep() {
-      await ready()
-      return reading(() => sweep(room, options.auditMs))
-    },
+    resolve: (address, resolution, resolver) => counted(() => resolve(room, address, resolution, resolver)),
+    sweep: () => counted(() => reading(() => sweep(room, options.auditMs))),
     check: () => reading(() => store.check()),
     close() {
       closing ??= shut()

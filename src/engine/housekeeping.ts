@@ -46,7 +46,7 @@ async function sweepLapsed(room: Room): Promise<{ held: number; released: number
     moved.held += states.filter((state) => state === 'unknown').length
     moved.released += states.filter((state) => state === 'released').length
     cursor = page.cursor
-  } while (cursor !== undefined)
+  } while (cursor !== undefined && !room.isClosing())
   return moved
 }
 
