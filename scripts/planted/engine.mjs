@@ -250,6 +250,12 @@ export const engine = [
       put: 'if (errors.length > 1_000) throw unsafeStore(',
     },
     {
+      name: 'a cursor that is none is told as an outage',
+      find: "if (asked && error instanceof IbidError && error.code === 'INVALID_INTENT') throw error\n",
+      put: '\n',
+      tests: ['test/stores/cursors.test.ts'],
+    },
+    {
       name: 'close does not wait for a resolution that is on its way',
       find: 'counted(() => resolve(',
       put: 'ready().then(() => resolve(',

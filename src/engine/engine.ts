@@ -2,7 +2,7 @@
  * The only caller of a store. Puts the parts of one engine together, and lets nothing through before the store has
  * been asked whether it is set up to keep its promises.
  */
-import { closed, storeUnavailable, unsafeStore } from '../core/errors.js'
+import { closed, IbidError, storeUnavailable, unsafeStore } from '../core/errors.js'
 import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
 import type { AuditPage, AuditQuery, ScanPage, ScanQuery, Store, StoreReport } from '../store.js'
 import { type AuditSink, createAuditor } from './auditor.js'
@@ -104,11 +104,13 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     }
   }
 
-  async function reading<T>(read: () => Promise<T>): Promise<T> {
+  /** `asked`: by a question of the caller's. One that is refused, for a cursor that is none, will be so every time. */
+  async function reading<T>(read: () => Promise<T>, asked?: 'asked'): Promise<T> {
     if (closing) throw closed()
     try {
       return await read()
     } catch (error) {
+      if (asked && error instanceof IbidError && error.code === 'INVALID_INTENT') throw error
       room.telemetry.storeFailed()
       throw storeUnavailable('nothing was executed', error)
     }
@@ -135,10 +137,10 @@ export function createEngine<Tx>(store: Store<Tx>, options: EngineOptions): Engi
     renew: (owned) => counted(() => remote.renew(owned)),
     settle: (owned, settlement) => counted(() => remote.settle(owned, settlement)),
     wait: (address, forMs) => counted(() => remote.wait(address, forMs)),
-    scan: (query) => reading(() => store.scan(query)),
+    scan: (query) => reading(() => store.scan(query), 'asked'),
     async audit(query) {
       await room.auditor.flush()
-      return reading(() => store.audit(query))
+      return reading(() => store.audit(query), 'asked')
     },
     resolve: (address, resolution, resolver) => counted(() => resolve(room, address, resolution, resolver)),
     sweep: () => counted(() => reading(() => sweep(room, options.auditMs))),

@@ -86,3 +86,18 @@ it('[R3, R9] an effect whose error has a NUL in its message is held, and those b
   expect(held).toMatchObject({ event: 'held', why: expect.stringContaining('\uFFFD') })
   await ibid.close()
 })
+
+it('a cursor that this store cannot have given is refused as one, and pages go on from those that it gave', async () => {
+  const store = bench.open()
+  await put(store)
+  await put(store)
+  const refusal = { code: 'INVALID_INTENT', retriable: false }
+  for (const cursor of ['junk', '[]', '{}', 'null', '["acme", "no digest"]', '-1', '1.5'])
+    await expect(store.scan({ limit: 1, cursor }), cursor).rejects.toMatchObject(refusal)
+  for (const cursor of ['junk', '-1', '1.5']) {
+    for (const newestFirst of [false, true])
+      await expect(store.audit({ limit: 1, cursor, newestFirst }), cursor).rejects.toMatchObject(refusal)
+  }
+  const { cursor } = await store.scan({ limit: 1 })
+  expect((await store.scan({ limit: 1, cursor })).receipts).toHaveLength(1)
+})

@@ -1,6 +1,7 @@
 /** Reading receipts: by address, and in pages. Never from a replica. */
 import type { Address, Receipt } from '../../core/receipt.js'
 import type { Looked, ScanPage, ScanQuery } from '../../store.js'
+import { readPlace, writePlace } from './cursor.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
 import { replica } from './errors.js'
@@ -40,7 +41,8 @@ export async function scan(desk: Desk, query: ScanQuery): Promise<ScanPage> {
   const found = rows.filter((row) => row[2] !== null)
   const page = found.slice(0, query.limit)
   const last = page.at(-1)
-  const cursor = found.length > page.length && last ? JSON.stringify([last[3], last[2]]) : undefined
+  const place = last && { tenant: last[3] as string, digest: last[2] as string }
+  const cursor = found.length > page.length && place ? writePlace(place) : undefined
   return { now: Number(head[0]), receipts: page.map((row) => receiptOf(row, 3)), cursor }
 }
 
@@ -66,8 +68,8 @@ function scanStatement(
   if (states) where.push(`r.state = any(${param(new ArrayParam('text', states))}::text[])`)
   if (query.ended === true) where.push('r.until <= (select now from clock)')
   if (query.cursor !== undefined) {
-    const [after, digest] = JSON.parse(query.cursor) as [string, string]
-    where.push(`(r.tenant, r.digest) > (${param(after)}::text, ${param(digest)}::uuid)`)
+    const after = readPlace(query.cursor)
+    where.push(`(r.tenant, r.digest) > (${param(after.tenant)}::text, ${param(after.digest)}::uuid)`)
   }
   const limit = param(query.limit + 1)
   const all = where.length > 0 ? where.join(' and ') : 'true'
