@@ -4,12 +4,15 @@
  */
 import { IbidError } from './errors.js'
 
-/** Blanks, semicolons and comments, and then a word that begins or ends a transaction. */
-const ENDS =
-  /^(?:[\s;]|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+/** Blanks, semicolons and comments. */
+const BEFORE = /^(?:[\s;]|--[^\n]*\n|\/\*[^]*?\*\/)*/
+/** To go back to a savepoint ends nothing. */
+const BACK_TO = /^rollback\s+(?:(?:work|transaction)\s+)?to\b/i
+const ENDS = /^(?:begin|start\s+transaction|commit|end|abort|rollback|prepare\s+transaction)\b/i
 
 export function mustNotEnd(sql: string): void {
-  if (!ENDS.test(sql)) return
+  const said = sql.replace(BEFORE, '')
+  if (!ENDS.test(said) || BACK_TO.test(said)) return
   throw new IbidError(
     `${JSON.stringify(sql.trim())} is not for the work inside a transaction; nothing was written`,
     {

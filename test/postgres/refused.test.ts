@@ -87,7 +87,7 @@ it('[R3, R9] an effect whose error has a NUL in its message is held, and those b
   await ibid.close()
 })
 
-it('a cursor that this store cannot have given is refused as one, and pages go on from those that it gave', async () => {
+it('a cursor that this store cannot have given is refused as one; from those that it gave, pages go on', async () => {
   const store = bench.open()
   await put(store)
   await put(store)
