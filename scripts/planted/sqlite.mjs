@@ -144,6 +144,13 @@ export const sqlite = [
     put: '',
   },
   {
+    name: 'SQLite: a file that cannot be looked at is told before anything was asked',
+    file: 'src/stores/sqlite/both-threads.ts',
+    tests: ['test/sqlite/open.test.ts'],
+    find: '  } catch {\n    return true\n',
+    put: '  } catch (error) {\n    throw error\n',
+  },
+  {
     name: 'SQLite: a comment in front of it lets a COMMIT through that is not for the work',
     file: 'src/core/transaction-sql.ts',
     tests: ['test/sqlite/transactions.test.ts'],

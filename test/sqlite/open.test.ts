@@ -94,6 +94,12 @@ describe('opening a file', () => {
     expect((failure as Error).message).toMatch(/ibid\.db is damaged \(database disk image is malformed\)/)
   })
 
+  it('tells at the first call, and not before, of a name that no file can have', async () => {
+    const store = sqliteStore(join(tmpdir(), 'x'.repeat(5_000)))
+    await expect(store.claim([draft()])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await store.close()
+  })
+
   it('refuses a directory that is not there, and works once it is', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'ibid-sqlite-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

@@ -129,6 +129,11 @@ function watchDisk(): { isSlow(): boolean; took(ms: number): void } {
   }
 }
 
+/** What cannot be looked at is not told here: the first call says what is wrong with it, and what to do. */
 function isSmall(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) < SMALL_BYTES
+  try {
+    return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) < SMALL_BYTES
+  } catch {
+    return true
+  }
 }
