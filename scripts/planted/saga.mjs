@@ -1,9 +1,16 @@
-/** Defects in what the steps of a saga are handed. */
+/** Defects in what the steps of a saga are handed, and in what a rollback undoes, in which order. */
 import { inFolder } from './in-folder.mjs'
 
 const at = inFolder('src/guards/saga', 'test/saga')
 
 export const saga = [
+  ...at('plan.ts', 'rollback', [
+    {
+      name: 'saga: two processes at once give places that turn the order of the rollback round',
+      find: 'Math.max(last, metIndex) + 1',
+      put: 'last + 1',
+    },
+  ]),
   ...at('halves.ts', 'saga', [
     {
       name: 'saga: a step is handed a copy of the attempt, which has no signal',

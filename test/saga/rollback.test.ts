@@ -37,6 +37,16 @@ describe('a rollback', () => {
     expect(at.effects.slice(3)).toEqual(['undo a a!', 'undo m m!', 'undo z z!'])
   })
 
+  test('[R39] keeps the order when two processes run the saga at the same time', async () => {
+    const steps = ['a', 'b', 'c', 'd'].map((name) => at.step(name))
+    const [one, two] = [at.saga(), at.saga()]
+    for (const step of steps.slice(0, 2)) await one.step(step)
+    for (const step of steps.slice(0, 3)) await two.step(step)
+    for (const step of steps.slice(2)) await one.step(step)
+    await at.saga({ steps }).compensate()
+    expect(at.effects.slice(4)).toEqual(['undo d d!', 'undo c c!', 'undo b b!', 'undo a a!'])
+  })
+
   test('[R39] keeps the order when the clock of the store goes backwards', async () => {
     const saga = at.saga()
     for (const name of ['a', 'b', 'c']) {

@@ -47,15 +47,17 @@ export function createPlans(ibid: Ibid, names: SagaNames, windowMs: number) {
   const policy = { ...FREELY, window: windowMs }
   const at = (key: string): Where => ({ tenant, scope, key })
   let lastIndex: Promise<number> | undefined
+  /** The highest place of a plan that was met: another process may have given it, from a count of its own. */
+  let metIndex = -1
 
   async function highest(): Promise<number> {
     return Math.max(-1, ...(await all()).map(({ index }) => index))
   }
 
-  /** Places are given in the order of the calls, behind all that is in the store. */
+  /** Places are given in the order of the calls, behind all that was in the store and all that was met since. */
   async function nextIndex(): Promise<number> {
     const before = (lastIndex ??= highest())
-    lastIndex = before.then((last) => last + 1)
+    lastIndex = before.then((last) => Math.max(last, metIndex) + 1)
     // A store that did not answer is asked again by the next step.
     lastIndex.catch(() => (lastIndex = undefined))
     return await lastIndex
@@ -77,6 +79,7 @@ export function createPlans(ibid: Ibid, names: SagaNames, windowMs: number) {
       }),
       policy,
     )
+    metIndex = Math.max(metIndex, value.index)
     return { ...value, tenant: receipt.tenant, plannedAt: receipt.at }
   }
 
