@@ -13,6 +13,11 @@ export const saga = [
   ]),
   ...at('halves.ts', 'saga', [
     {
+      name: 'saga: a step that may have happened is refused for good when its window is over',
+      find: 'throw neverDone(step, attempt) ? tooOld(plan) : tooOldToRepeat(plan)',
+      put: 'throw tooOld(plan)',
+    },
+    {
       name: 'saga: a step is handed a copy of the attempt, which has no signal',
       find: 'return attempt.signal',
       put: 'return { ...attempt }.signal',

@@ -96,6 +96,26 @@ describe('a step', () => {
     expect(at.effects).toEqual(['do charge'])
   })
 
+  test('[R39] that may have happened before the window was over is not refused after it, but undone', async () => {
+    const charge = at.step('charge', {
+      policy: { recovery: 'retry' },
+      do({ number }) {
+        at.effects.push(`do charge, attempt ${number}`)
+        if (number === 1) throw new TypeError('connection reset')
+        return 'ch_1'
+      },
+    })
+    const saga = at.saga({ window: '1h' })
+    await expect(saga.step(charge)).rejects.toThrow('connection reset')
+    at.clock.advance(3_700_000)
+    await expect(saga.step(charge)).rejects.toMatchObject({
+      code: 'SAGA_EXPIRED',
+      message: expect.stringContaining('may have happened before') as string,
+    })
+    expect(await saga.compensate()).toMatchObject({ complete: true, undone: [{ step: 'charge' }] })
+    expect(at.effects).toEqual(['do charge, attempt 1', 'do charge, attempt 3', 'undo charge ch_1'])
+  })
+
   test('that would start after the window of its plan does nothing', async () => {
     const planned = at.saga({ window: '1h' }).step(
       at.step('charge', {

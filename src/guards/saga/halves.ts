@@ -2,7 +2,7 @@
  * The two halves of a step, each under a receipt of its own: `forward` does it, `settleForward` finds out for the
  * rollback whether it was done and closes it for good where it was not, `undo` takes it back.
  */
-import { Rejected } from '../../core/errors.js'
+import { IbidError, Rejected } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import { halvesOf, type Planned, type SagaNames } from './plan.js'
@@ -59,8 +59,8 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
     async forward(step: Step, plan: Planned): Promise<unknown> {
       return await claimForward(step, plan, (attempt) => {
         // A plan that is forgotten before its step would leave something that no rollback finds.
-        if (attempt.epoch / 1_000 > plan.plannedAt + windowMs) throw tooOld(plan)
-        return step.do(attempt)
+        if (attempt.epoch / 1_000 <= plan.plannedAt + windowMs) return step.do(attempt)
+        throw neverDone(step, attempt) ? tooOld(plan) : tooOldToRepeat(plan)
       })
     },
 
@@ -70,7 +70,7 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
      */
     async settleForward(step: Step, plan: Planned): Promise<unknown> {
       return await claimForward(step, plan, (attempt) => {
-        if (step.check || attempt.number === 1) throw neverRan(plan)
+        if (neverDone(step, attempt)) throw neverRan(plan)
         return step.do(attempt)
       })
     },
@@ -89,6 +89,11 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
   }
 }
 
+/** No earlier attempt ended without a word, or the step's check has just said that it did nothing. */
+function neverDone(step: Step, attempt: StepAttempt): boolean {
+  return step.check !== undefined || attempt.number === 1
+}
+
 function neverRan({ name }: Planned): Rejected {
   return new Rejected(`the saga was rolled back before step ${JSON.stringify(name)} ran; it did nothing`, {
     code: ROLLED_BACK,
@@ -103,6 +108,18 @@ function tooOld({ name }: Planned): Rejected {
       code: 'SAGA_EXPIRED',
       action:
         'roll the saga back, and start one under a new workflow or job id; or give createSaga a longer window',
+    },
+  )
+}
+
+/** Not a refusal: that would say for good that there is nothing to undo. The rollback finds out. */
+function tooOldToRepeat({ name }: Planned): IbidError {
+  return new IbidError(
+    `step ${JSON.stringify(name)} was planned longer ago than the saga's window; it was not repeated, and may have happened before`,
+    {
+      code: 'SAGA_EXPIRED',
+      retriable: false,
+      action: 'roll the saga back, which finds out what there is to undo; give createSaga a longer window',
     },
   )
 }
