@@ -11,6 +11,13 @@ export const saga = [
       put: 'last + 1',
     },
   ]),
+  ...at('saga.ts', 'rollback', [
+    {
+      name: 'saga: a step is undone with the code of another of its name that was refused',
+      find: 'if (!steps.has(step.name)) steps.set(step.name, step)',
+      put: 'steps.set(step.name, step)',
+    },
+  ]),
   ...at('halves.ts', 'saga', [
     {
       name: 'saga: a step that may have happened is refused for good when its window is over',

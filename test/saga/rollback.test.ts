@@ -65,6 +65,16 @@ describe('a rollback', () => {
     expect(at.effects).toEqual(['do charge', 'undo charge charge!'])
   })
 
+  test('[R39] undoes a step with its own code, not with that of another of its name that was refused', async () => {
+    const saga = at.saga()
+    for (const input of ['first', 'second']) {
+      const undo = (): unknown => at.effects.push(`undo the ${input}`)
+      await saga.step(at.step('charge', { input, undo })).catch(() => at.effects.push('refused'))
+    }
+    await saga.compensate()
+    expect(at.effects).toEqual(['do charge', 'refused', 'undo the first'])
+  })
+
   test('has nothing to do for a step that was refused', async () => {
     const refused = at.step('charge', {
       do() {

@@ -39,16 +39,18 @@ export function createSaga(options: SagaOptions): Saga {
   const plans = createPlans(ibid, names, halves.keepMs)
   const steps = new Map<string, Step>()
 
-  function register(step: Step): void {
+  for (const step of options.steps ?? []) {
     checkStep(step)
     steps.set(step.name, step)
   }
-  for (const step of options.steps ?? []) register(step)
 
   return {
     async step<T, I>(step: Step<T, I>): Promise<T> {
-      register(step)
+      checkStep(step)
+      // Known before its plan is there, whose answer may be lost; but one that is refused must not undo what another did.
+      if (!steps.has(step.name)) steps.set(step.name, step)
       const plan = await plans.write(step)
+      steps.set(step.name, step)
       // After the plan, never before: a rollback marks first and lists then, so one of the two sees the other.
       if (await plans.isRolledBack()) throw rolledBack(workflowId, step.name)
       return (await halves.forward(step, plan)) as T
