@@ -18,6 +18,13 @@ export const saga = [
       put: 'steps.set(step.name, step)',
     },
   ]),
+  ...at('rollback.ts', 'stuck', [
+    {
+      name: 'saga: a rollback goes past an undo that may still be running',
+      find: "|| code === 'LEASE_LOST' || code === TIMED_OUT",
+      put: "|| code === 'LEASE_LOST'",
+    },
+  ]),
   ...at('halves.ts', 'saga', [
     {
       name: 'saga: a step that may have happened is refused for good when its window is over',

@@ -65,6 +65,9 @@ type Judged =
   | { readonly kind: 'skipped'; readonly why: string }
   | ({ readonly kind: 'stuck' } & Pick<Stuck, 'code' | 'why' | 'action' | 'retriable' | 'result'>)
 
+const TIMED_OUT = 'UPSTREAM_TIMEOUT'
+const AGAIN = 'call compensate() again: its policy allows that it is tried again'
+
 export async function rollBack(room: Room, { onStuck = 'continue' }: RollbackOptions): Promise<Rollback> {
   await room.plans.beginRollback()
   const undone: Undone[] = []
@@ -108,16 +111,13 @@ function stuckBy(error: unknown, meaning: string): Extract<Judged, { kind: 'stuc
     const { code, message, action, retriable } = error
     // Without its store a rollback knows nothing, and there is nothing to list.
     if (code === 'STORE_UNAVAILABLE' || code === 'CLOSED') throw error
-    return { kind: 'stuck', code, why: `${meaning}: ${message}`, action, retriable }
+    const why = `${meaning}: ${message}`
+    // Where the policy were to hold it, this would be OUTCOME_UNKNOWN.
+    if (code === TIMED_OUT) return { kind: 'stuck', code, why, action: AGAIN, retriable: true }
+    return { kind: 'stuck', code, why, action, retriable }
   }
   const said = error instanceof Error ? error.message : String(error)
-  return {
-    kind: 'stuck',
-    code: 'UNDO_FAILED',
-    why: `${meaning}: ${said}`,
-    action: 'call compensate() again: its policy allows that it is tried again',
-    retriable: true,
-  }
+  return { kind: 'stuck', code: 'UNDO_FAILED', why: `${meaning}: ${said}`, action: AGAIN, retriable: true }
 }
 
 function unregistered({ name }: Planned): Judged {
@@ -140,8 +140,9 @@ function notTried({ step, retriable }: Stuck): Judged {
   }
 }
 
+/** What was not waited for any longer may go on all the same. */
 function isRunning(code: string): boolean {
-  return code === 'RETRY_IN_FLIGHT' || code === 'LEASE_LOST'
+  return code === 'RETRY_IN_FLIGHT' || code === 'LEASE_LOST' || code === TIMED_OUT
 }
 
 async function factsOf(ibid: Ibid, plan: Planned): Promise<RolledBack> {
