@@ -20,6 +20,11 @@ export const saga = [
   ]),
   ...at('rollback.ts', 'stuck', [
     {
+      name: 'saga: a step whose result could not be kept leaves nothing for a person to resolve',
+      find: '    if (isDone(error)) return await leaveToPerson(halves, plan)\n',
+      put: '',
+    },
+    {
       name: 'saga: a rollback goes past an undo that may still be running',
       find: "|| code === 'LEASE_LOST' || code === TIMED_OUT",
       put: "|| code === 'LEASE_LOST'",

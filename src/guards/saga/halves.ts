@@ -2,7 +2,7 @@
  * The two halves of a step, each under a receipt of its own: `forward` does it, `settleForward` finds out for the
  * rollback whether it was done and closes it for good where it was not, `undo` takes it back.
  */
-import { IbidError, Rejected } from '../../core/errors.js'
+import { IbidError, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import { halvesOf, type Planned, type SagaNames } from './plan.js'
@@ -86,6 +86,14 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
       )
       return replayed
     },
+
+    /** Holds an undo that only a person can do, so that there is a receipt to resolve. True: it was resolved as done. */
+    async holdUndo(plan: Planned): Promise<boolean> {
+      const hold = (): never => {
+        throw resultLost(plan)
+      }
+      return (await ibid.once({ ...halvesOf(plan).undo, payload: null }, hold, { window: keepMs })).replayed
+    },
   }
 }
 
@@ -121,5 +129,12 @@ function tooOldToRepeat({ name }: Planned): IbidError {
       retriable: false,
       action: 'roll the saga back, which finds out what there is to undo; give createSaga a longer window',
     },
+  )
+}
+
+function resultLost({ name }: Planned): OutcomeUnknown {
+  return new OutcomeUnknown(
+    `step ${JSON.stringify(name)} was done, but what it returned could not be kept, and its undo needs that`,
+    { action: 'undo it by hand, resolve the receipt of its undo as succeeded, and call compensate() again' },
   )
 }
