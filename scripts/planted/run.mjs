@@ -80,6 +80,20 @@ export const run = [
       put: "if (flag?.state === 'failed') throw cancelled(",
     },
   ]),
+  ...at('run.ts', 'old-runs', [
+    {
+      name: 'run: one that comes back when its steps are forgotten does them again',
+      find: 'if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw',
+      put: 'if (attempt.epoch / 1_000 > attempt.createdAt * 2) throw',
+    },
+  ]),
+  ...at('recovery.ts', 'old-runs', [
+    {
+      name: 'run: one that cannot be resumed is given back all the same',
+      find: '  if (trigger?.value === undefined) throw noSuchRun(runId)\n  if (receipt.state ===',
+      put: "  if (!trigger) await desk.ibid.resolve(runWhere(at), { as: 'released' }, who)\n  if (trigger?.value === undefined) throw noSuchRun(runId)\n  if (receipt.state ===",
+    },
+  ]),
   ...at('run.ts', 'sleep-limits', [
     {
       name: 'a sleeping run uses up an attempt whenever its worker closes',

@@ -88,9 +88,9 @@ export async function resume<T>(
   const registered = desk.agents.find(name.agent, receipt.tenant)
   if (!registered) throw notRegistered(name.agent)
   const at = { ...name, tenant: receipt.tenant }
-  if (receipt.state === 'unknown') await desk.ibid.resolve(runWhere(at), { as: 'released' }, who)
   const trigger = await desk.ibid.get(triggerWhere(at, receipt.fingerprint))
   if (trigger?.value === undefined) throw noSuchRun(runId)
+  if (receipt.state === 'unknown') await desk.ibid.resolve(runWhere(at), { as: 'released' }, who)
   const { terms, body } = registered
   return (await startKept(desk, at, trigger.value as Kept, { terms, body })) as Started<T>
 }

@@ -11,7 +11,7 @@ import type { Link } from './chain.js'
 import { atWorkId, type Desk } from './desk.js'
 import { createEnds, type Ends } from './ends.js'
 import { cancelWhere, runIdOf } from './names.js'
-import { type By, cancelled, heldBy, timedOut, usedUp } from './refusals.js'
+import { type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
 import type { RunTerms } from './terms.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
@@ -105,12 +105,17 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
   return Object.assign(stepsOf(active, ''), facts)
 }
 
-/** A run that was called off while it had no worker is not taken up again, nor is one without attempts left. */
+/**
+ * A run that was called off while it had no worker is not taken up again, nor is one without attempts left, nor one
+ * that was held or given back for so long that its first steps may be forgotten: it would do them again.
+ */
 async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void> {
   const { attempt, runId, terms } = claimed
-  if (attempt.number === 1) return
+  // Its very first claim, and not one after it was given back: there is nothing beside it yet.
+  if (attempt.number === 1 && attempt.epoch <= attempt.createdAt * 1_000) return
   const flag = await desk.ibid.get(cancelWhere(attempt.tenant, agent, runId))
   if (flag?.state === 'succeeded') throw cancelled(runId, flag.value as By)
+  if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw tooOld(runId, attempt.createdAt)
   if ((await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return
   // Else the attempt that a person grants it later would find itself counted twice.
   await spare(desk.ibid, claimed, 'no attempt was left')
