@@ -80,6 +80,25 @@ export const run = [
       put: "if (flag?.state === 'failed') throw cancelled(",
     },
   ]),
+  ...at('run.ts', 'cancel', [
+    {
+      name: 'run: one that was cancelled and given back is started again',
+      find: 'if (attempt.number === 1 && attempt.epoch <= attempt.createdAt * 1_000) return',
+      put: 'if (attempt.number === 1) return',
+    },
+  ]),
+  ...at('cancel.ts', 'cancel', [
+    {
+      name: 'run: a cancelled tick is forgotten before its time, and caught up',
+      find: 'window: receipt.windowMs }',
+      put: 'window: desk.terms.windowMs }',
+    },
+    {
+      name: 'run: a cancellation that is refused is written down first',
+      find: '  checkWho(who)\n',
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',

@@ -3,7 +3,7 @@
  * looks for it now and then and aborts the run's signal, and none takes a flagged run up again. A run without a
  * worker is ended here and now. What has committed stands.
  */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, invalidIntent } from '../../core/errors.js'
 import { atWorkId, type Desk } from './desk.js'
 import { cancelWhere, nameOf, runIdOf, runWhere, triggerWhere } from './names.js'
 import { type By, cancelled, isInFlight, noSuchRun } from './refusals.js'
@@ -12,12 +12,15 @@ import type { Kept } from './start.js'
 /** `cancelling`: its worker has been told, and stops at its next step. `ended`: it was over before. */
 export type Cancelled = 'cancelled' | 'cancelling' | 'ended'
 
+const LONGEST_SAID = 1_000
+
 export async function cancel(
   desk: Desk,
   runId: string,
   who: By,
   tenantGiven: string | undefined,
 ): Promise<Cancelled> {
+  checkWho(who)
   const name = nameOf(runId, tenantGiven)
   const where = runWhere(name)
   const receipt = await desk.ibid.get(where)
@@ -27,9 +30,11 @@ export async function cancel(
   if (receipt.state === 'succeeded' || receipt.state === 'failed') return endOf(receipt.error)
   const { tenant } = receipt
   const flag = { by: who.by, why: who.why }
+  const trigger = await desk.ibid.get(triggerWhere({ ...name, tenant }, receipt.fingerprint))
   const { stepWindowMs, leaseMs } = desk.terms
   await desk.ibid.once(cancelWhere(tenant, name.agent, runId), () => flag, {
-    window: stepWindowMs,
+    // As long as the run can be resumed, by the terms of the agent, which need not be those of this desk.
+    window: Math.max(stepWindowMs, trigger?.windowMs ?? 0),
     lease: leaseMs,
     recovery: 'retry',
   })
@@ -40,12 +45,12 @@ export async function cancel(
     return 'cancelled'
   }
   if (receipt.state === 'unknown') return await endHeld()
-  const trigger = await desk.ibid.get(triggerWhere({ ...name, tenant }, receipt.fingerprint))
   if (!trigger) return 'cancelling'
   // Only whoever may claim the run can end it: where its lease is alive, this changes nothing.
   const payload = (trigger.value as Kept).print
   const intent = { ...where, tenant, payload }
-  const policy = { wait: 0, recovery: 'retry', window: desk.terms.windowMs } as const
+  // Kept for as long as its own end would have been: forgotten earlier, a tick of it would be caught up after all.
+  const policy = { wait: 0, recovery: 'retry', window: receipt.windowMs } as const
   const effect = (): Promise<never> => Promise.reject(refusal)
   try {
     await desk.ibid.once(intent, effect, policy)
@@ -55,6 +60,18 @@ export async function cancel(
     if (error instanceof IbidError && error.code === 'OUTCOME_UNKNOWN') return await endHeld()
     if (error instanceof IbidError && (error.code === 'CANCELLED' || error.replayed)) return endOf(error)
     throw error
+  }
+}
+
+/** Asked before anything is written: a flag by nobody would call the run off all the same. */
+function checkWho(who: By): void {
+  for (const field of ['by', 'why'] as const) {
+    const said: unknown = who?.[field]
+    if (typeof said === 'string' && said.trim() !== '' && said.length <= LONGEST_SAID) continue
+    throw invalidIntent(
+      `${field} is not a text of 1 to ${LONGEST_SAID} characters`,
+      'say who cancels the run, and why: runs.cancel(runId, { by, why })',
+    )
   }
 }
 
