@@ -99,6 +99,13 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('run.ts', 'cancel', [
+    {
+      name: 'run: one that waits for a slot is out of reach for whoever calls it off or closes',
+      find: '  desk.atWork.set(id, mine)\n',
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',
@@ -116,7 +123,7 @@ export const run = [
   ...at('run.ts', 'sleep-limits', [
     {
       name: 'a sleeping run uses up an attempt whenever its worker closes',
-      find: "if (left) await spare(desk.ibid, claimed, 'its worker closed while it slept')",
+      find: "if (left) await spare(desk.ibid, claimed, 'its worker closed while it waited')",
       put: 'if (left) await Promise.resolve()',
     },
     {

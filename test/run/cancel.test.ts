@@ -2,7 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import type { RunStatus, Runs, Tick } from '../../src/guards/run/index.js'
 import { NotExecuted } from '../../src/index.js'
-import { bench, failure, gate, TRIGGER, WHO } from './bench.js'
+import {
+  type Bench,
+  bench,
+  dieIn,
+  failure,
+  forever,
+  gate,
+  LEASE,
+  TRIGGER,
+  WHO,
+  type Worker,
+} from './bench.js'
 
 const DAY_MS = 86_400_000
 
@@ -68,5 +79,48 @@ describe('[R43] a run that was cancelled', () => {
     expect(await failure(runs.cancel(runId, who))).toMatchObject({ code: 'INVALID_INTENT' })
     expect((await ibid.list({ scope: 'cancel:billing' })).receipts).toEqual([])
     expect(await only(runs)).toMatchObject({ state: 'unknown' })
+  })
+})
+
+describe('[R43] a run that lost its worker and waits for a slot', () => {
+  /** It waits on `waiting`, behind a run of another worker that never ends. */
+  async function waitingForSlot(done: string[]): Promise<{
+    readonly on: Bench
+    readonly waiting: Worker
+    readonly run: () => Promise<RunStatus>
+  }> {
+    const on = bench()
+    const options = { ...LEASE, maxActive: 1, cancelEvery: '1h' } as const
+    await dieIn({ ...on, worker: (more) => on.worker({ ...options, ...more }) }, forever)
+    void on.worker(options).runs.start({ ...TRIGGER, key: 'evt_2' }, forever)
+    await on.time.pass(2_000)
+    const waiting = on.worker(options)
+    waiting.runs.register('billing', (run) => run.step('charge', () => done.push('charge')))
+    await on.time.pass(3_000)
+    const run = async (): Promise<RunStatus> =>
+      (await waiting.runs.list({ agent: 'billing' })).runs.find(({ key }) => key === 'evt_1') as RunStatus
+    expect(await run()).toMatchObject({ state: 'pending', attempt: 2 })
+    return { on, waiting, run }
+  }
+
+  test('[R43] ends at once when it is cancelled', async () => {
+    const done: string[] = []
+    const { on, waiting, run } = await waitingForSlot(done)
+    const cancelling = waiting.runs.cancel((await run()).runId, WHO)
+    await on.time.pass(500)
+    await cancelling
+    expect(await run()).toMatchObject({ state: 'failed' })
+    expect(done).toEqual([])
+  })
+
+  test('[R43] is left to another worker when its own closes, and uses up no attempt', async () => {
+    const { on, waiting, run } = await waitingForSlot([])
+    let closed = false
+    void waiting.runs.close().then(() => (closed = true))
+    await on.time.pass(500)
+    expect(closed).toBe(true)
+    const { runId, state } = await run()
+    expect(state).toBe('pending')
+    expect((await waiting.ibid.list({ scope: `spared:${runId}` })).receipts).toHaveLength(1)
   })
 })

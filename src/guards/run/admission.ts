@@ -10,18 +10,21 @@ import { createLine, type Line } from './line.js'
 import { admissionRejected } from './refusals.js'
 import { type Slot, takeSlot } from './slot.js'
 import type { RunTerms } from './terms.js'
-import { pause, type Timers } from './timers.js'
+import type { Timers } from './timers.js'
 
 /** A number: for each agent of each tenant. */
 export type MaxActive = number | { readonly perAgent?: number; readonly perTenant?: number }
 
 export interface Admission {
-  /** Throws ADMISSION_REJECTED. What it returns is called when the run has ended. */
+  /**
+   * Throws ADMISSION_REJECTED, or what `wait` does when the attempt is stopped or left to another worker. What it returns
+   * is called when the run has ended.
+   */
   enter(
     attempt: Attempt,
     agent: string,
     terms: RunTerms,
-    signal: AbortSignal,
+    wait: (ms: number) => Promise<void>,
     onLost: (error: unknown) => void,
   ): Promise<() => Promise<void>>
 }
@@ -70,7 +73,7 @@ export function createAdmission(ibid: Ibid, timers: Timers, maxActive: MaxActive
   }
 
   return {
-    async enter(attempt, agent, terms, signal, onLost) {
+    async enter(attempt, agent, terms, wait, onLost) {
       const { tenant, scope, key } = attempt
       const limits = limitsFor(tenant, agent)
       if (limits.length === 0) return FREE
@@ -94,7 +97,7 @@ export function createAdmission(ibid: Ibid, timers: Timers, maxActive: MaxActive
             if (attempt.number === 1) {
               throw admissionRejected(limit.slots, limit.of, line.wait(who, limit.slots))
             }
-            await pause(timers, AGAIN_MS, signal)
+            await wait(AGAIN_MS)
           }
         }
         return leave

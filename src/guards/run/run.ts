@@ -8,7 +8,7 @@ import type { Attempt } from '../../core/policy.js'
 import type { ActiveRun } from './active-run.js'
 import { attemptsUsed, type Claimed, spare } from './attempts.js'
 import type { Link } from './chain.js'
-import { atWorkId, type Desk } from './desk.js'
+import { type AtWork, atWorkId, type Desk } from './desk.js'
 import { createEnds, type Ends } from './ends.js'
 import { cancelWhere, runIdOf } from './names.js'
 import { type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
@@ -48,9 +48,15 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   const ends = createEnds(attempt, runId)
   const limit = createTimeLimit(desk.timers, terms.timeoutMs, () => timedOut(runId, terms.timeoutMs))
   limit.up.catch(ends.stop)
+  const id = atWorkId(attempt)
+  const { tenant } = attempt
+  const mine: AtWork = { tenant, agent, runId, stop: ends.stop, handOver: ends.handOver }
+  // From here on, not only once it was admitted: who waits for a slot can be called off, and handed over, as well.
+  desk.atWork.set(id, mine)
+  if (desk.isClosing()) ends.handOver()
   try {
     await Promise.race([refuse(desk, claimed, agent), limit.up])
-    const leave = await desk.admission.enter(attempt, agent, terms, ends.stopped, ends.stop)
+    const leave = await enter(desk, claimed, agent, ends)
     try {
       return await attend(desk, claimed, todo, ends, limit)
     } finally {
@@ -58,6 +64,18 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
     }
   } finally {
     limit.end()
+    // Another attempt may be at work here by now, when this one has lost its lease.
+    if (desk.atWork.get(id) === mine) desk.atWork.delete(id)
+  }
+}
+
+async function enter(desk: Desk, claimed: Claimed, agent: string, ends: Ends): Promise<() => Promise<void>> {
+  const { attempt, terms } = claimed
+  const wait = (ms: number): Promise<void> => ends.sleep(desk.timers, ms)
+  try {
+    return await desk.admission.enter(attempt, agent, terms, wait, ends.stop)
+  } catch (error) {
+    throw await verdict(desk, claimed, ends, error)
   }
 }
 
@@ -71,10 +89,7 @@ async function attend<T>(
   const { attempt, runId, terms, sinceMs } = claimed
   const { tenant, scope, key, epoch, createdAt } = attempt
   const { agent } = todo
-  const { stopped: signal, stop, handOver } = ends
-  const id = atWorkId(attempt)
-  desk.atWork.set(id, { tenant, agent, runId, stop, handOver })
-  if (desk.isClosing()) handOver()
+  const { stopped: signal } = ends
   try {
     const active: ActiveRun = {
       ibid: desk.ibid,
@@ -94,8 +109,6 @@ async function attend<T>(
     return await Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])
   } catch (error) {
     throw await verdict(desk, claimed, ends, error)
-  } finally {
-    desk.atWork.delete(id)
   }
 }
 
@@ -132,7 +145,7 @@ async function verdict(desk: Desk, claimed: Claimed, ends: Ends, error: unknown)
     return error
   const left = ends.leftBehind()
   // A store that does not answer now leaves it counted, or to be counted by the next attempt.
-  if (left) await spare(desk.ibid, claimed, 'its worker closed while it slept').catch(() => undefined)
+  if (left) await spare(desk.ibid, claimed, 'its worker closed while it waited').catch(() => undefined)
   if (left) return left
   const used = await attemptsUsed(desk.ibid, claimed).catch(() => 0)
   return used >= terms.maxAttempts ? usedUp(runId, terms.maxAttempts, error) : error
