@@ -187,6 +187,23 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('tick.ts', 'tick-lost', [
+    {
+      name: 'run: a tick that its worker gave back and did not come back for is lost',
+      find: "    if (error.code === 'RETRY_IN_FLIGHT') return terms.leaseMs\n",
+      put: '',
+    },
+    {
+      name: 'run: a short memory skips the ticks of its first hour',
+      find: 'keepMs - Math.min(HOUR_MS, keepMs / 2)',
+      put: 'keepMs - HOUR_MS',
+    },
+    {
+      name: 'run: a worker whose clock is ahead does not see what it has missed',
+      find: 'doneMs = Math.min(doneMs, earliest())',
+      put: 'doneMs = Math.min(doneMs, clock.now())',
+    },
+  ]),
   ...at('tick.ts', 'tick', [
     {
       name: 'a worker that closes cuts its ticks off',

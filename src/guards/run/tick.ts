@@ -28,7 +28,10 @@ export interface TickOptions {
   readonly catchUp?: CatchUp
   /** How late a tick may be and still not count as missed. Default 1 min. */
   readonly grace?: Duration
-  /** How long a tick is remembered, and, an hour less, how far back ticks are caught up. Default 25 h. */
+  /**
+   * How long a tick is remembered, and, an hour less (half of it, where it is shorter than two), how far back ticks are
+   * caught up. Default 25 h.
+   */
   readonly keep?: Duration
   /** How often the clock on the wall is looked at while nothing is due: it may have been set. Default 1 min. */
   readonly checkEvery?: Duration
@@ -72,7 +75,10 @@ export async function startTicker<T>(
   desk.agents.set(agent, tenant, { body, terms })
   const sinceMs = await firstSeen(desk, clock, options)
 
-  let doneMs = Math.max(sinceMs, clock.now() - (catchUp === 'none' ? graceMs : keepMs - HOUR_MS))
+  // Never as far back as ticks are remembered, and never forward: a short `keep` must not skip what is still to come.
+  const backMs = keepMs - Math.min(HOUR_MS, keepMs / 2)
+  const earliest = (): number => Math.max(sinceMs, clock.now() - (catchUp === 'none' ? graceMs : backMs))
+  let doneMs = earliest()
   let disarm: (() => void) | undefined
   let stopped = false
 
@@ -87,16 +93,25 @@ export async function startTicker<T>(
       await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking() })
     } catch (error) {
       if (isTooEarly(error)) {
-        // By now the clock has been set right: from there on it is due like any other.
-        doneMs = Math.min(doneMs, clock.now())
+        // By now the clock has been set right: what is due by it was not seen behind what seemed to be.
+        doneMs = Math.min(doneMs, earliest())
         rearm()
         return
       }
-      // A run that is active elsewhere, or failed, has had its tick; what could not even start is tried again.
-      const again =
-        error instanceof IbidError && AGAIN.has(error.code) && clock.now() - atMs < keepMs - HOUR_MS
-      if (again) desk.timers.after(error.retryAfterMs ?? 1_000, () => fire(atMs), 'background')
+      const waitMs = againIn(error)
+      if (waitMs === undefined || clock.now() - atMs >= backMs) return
+      desk.timers.after(waitMs, () => fire(atMs), 'background')
     }
+  }
+
+  /**
+   * A run that failed has had its tick; what could not even start is tried again. One that is active elsewhere is looked
+   * at again: its worker may find no slot and give it back, and close before it has tried once more.
+   */
+  function againIn(error: unknown): number | undefined {
+    if (!(error instanceof IbidError)) return undefined
+    if (error.code === 'RETRY_IN_FLIGHT') return terms.leaseMs
+    return AGAIN.has(error.code) ? (error.retryAfterMs ?? 1_000) : undefined
   }
 
   function turn(): void {

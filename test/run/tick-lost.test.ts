@@ -1,0 +1,53 @@
+/** Ticks that could get lost: behind a full house, a short memory, or a clock that is ahead. */
+import { expect, test } from 'vitest'
+import { bench, gate, TRIGGER, type Worker } from './bench.js'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const startMs = Date.UTC(2030, 5, 1)
+const hourly = { name: 'hourly', cron: '0 * * * *', timeZone: 'UTC' } as const
+
+test('[R43, R44] a tick that was given back by a worker that then closed is run by another', async () => {
+  const on = bench(startMs)
+  const ran: string[] = []
+  const first = on.worker()
+  await first.runs.tick(hourly, () => 0)
+  first.stop()
+  // The first to wake up has the tick until it is due, and finds no slot then; the other was told that somebody has it.
+  const [one, two] = [5_000, 100].map((aheadMs) =>
+    on.worker({ maxActive: { perTenant: 1 }, clock: () => on.time.clock.now() + aheadMs }),
+  ) as [Worker, Worker]
+  const { passed, open } = gate()
+  await on.time.pass(50 * MINUTE_MS)
+  void two.runs.start(TRIGGER, () => passed)
+  for (const [by, { runs }] of Object.entries({ one, two })) await runs.tick(hourly, () => ran.push(by))
+  await on.time.pass(10 * MINUTE_MS + 100)
+  expect((await two.runs.list({ agent: 'cron.hourly' })).runs).toMatchObject([{ state: 'released' }])
+  await one.runs.close()
+  open()
+  await on.time.pass(5 * MINUTE_MS)
+  expect(ran).toEqual(['two'])
+})
+
+test('[R44] ticks that are remembered for less than an hour are not skipped', async () => {
+  const on = bench(startMs)
+  const ran: number[] = []
+  const short = { name: 'often', cron: '*/5 * * * *', timeZone: 'UTC', keep: '30m' } as const
+  await on.worker().runs.tick(short, (_run, { at }) => ran.push(at.getUTCMinutes()))
+  await on.time.pass(20 * MINUTE_MS)
+  expect(ran).toEqual([5, 10, 15, 20])
+})
+
+test('[R44] the last tick that nobody was awake for is caught up by a worker whose clock is ahead', async () => {
+  const on = bench(startMs)
+  const ran: number[] = []
+  const one = on.worker()
+  await one.runs.tick(hourly, (_run, { at }) => ran.push(at.getUTCHours()))
+  await on.time.pass(1.5 * HOUR_MS)
+  one.stop()
+  await on.time.pass(5 * HOUR_MS)
+  const ahead = on.worker({ clock: () => on.time.clock.now() + 2 * HOUR_MS })
+  await ahead.runs.tick(hourly, (_run, { at }) => ran.push(at.getUTCHours()))
+  await on.time.pass(HOUR_MS)
+  expect(ran).toEqual([1, 6, 7])
+})
