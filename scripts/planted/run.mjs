@@ -106,6 +106,13 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('steps.ts', 'places', [
+    {
+      name: 'run: a step at a place by name gets the result of a step inside another one',
+      find: "encodeURIComponent(place).replaceAll('.', '%2E')",
+      put: 'encodeURIComponent(place)',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',

@@ -63,8 +63,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     },
     // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
     step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
-      const place =
-        options.place === undefined ? nextPlace() : placeOf(`=${encodeURIComponent(options.place)}`)
+      const place = options.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
       return run.atWork(perform(run, place, name, fn, options))
     },
     async call(broker, tool, args, options = {}) {
@@ -150,6 +149,11 @@ function checkOf<T>(
       return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
     },
   }
+}
+
+/** Without dots, which lead to the steps of a step: `7.1` is not the first step of `7`. */
+function named(place: string): string {
+  return encodeURIComponent(place).replaceAll('.', '%2E')
 }
 
 function checkName(name: unknown): void {
