@@ -113,6 +113,13 @@ export const run = [
       put: 'encodeURIComponent(place)',
     },
   ]),
+  ...at('run.ts', 'places', [
+    {
+      name: 'run: a branch that was left behind acts for a run that has ended',
+      find: '        if (over) throw attemptOver(runId)\n',
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',

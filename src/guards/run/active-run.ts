@@ -10,6 +10,8 @@ export interface ActiveRun {
   readonly agent: string
   readonly terms: RunTerms
   readonly signal: AbortSignal
+  /** Throws when no step may begin any more: the run was stopped, or this attempt at it is over. */
+  mustGoOn(): void
   readonly chain: readonly Link[]
   /** The store's clock, as far as this attempt knows it. */
   storeNow(): number

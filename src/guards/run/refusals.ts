@@ -92,6 +92,16 @@ export function handedOver(runId: string): IbidError {
   })
 }
 
+/** Of a step that begins when the code of its run has returned or thrown. */
+export function attemptOver(runId: string): IbidError {
+  return new IbidError(`the code of run ${runId} had ended before this step began; it was not executed`, {
+    code: 'RUN_OVER',
+    retriable: false,
+    action:
+      'await every step, and every branch that takes steps, before the code of the run returns or throws',
+  })
+}
+
 /** The time that one worker may spend on a run is over, sleep not counted. */
 export function timedOut(runId: string, timeoutMs: number): IbidError {
   return new IbidError(

@@ -11,7 +11,7 @@ import type { Link } from './chain.js'
 import { type AtWork, atWorkId, type Desk } from './desk.js'
 import { createEnds, type Ends } from './ends.js'
 import { cancelWhere, runIdOf } from './names.js'
-import { type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
+import { attemptOver, type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
 import type { RunTerms } from './terms.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
@@ -90,6 +90,7 @@ async function attend<T>(
   const { tenant, scope, key, epoch, createdAt } = attempt
   const { agent } = todo
   const { stopped: signal } = ends
+  let over = false
   try {
     const active: ActiveRun = {
       ibid: desk.ibid,
@@ -98,6 +99,10 @@ async function attend<T>(
       agent,
       terms,
       signal,
+      mustGoOn() {
+        signal.throwIfAborted()
+        if (over) throw attemptOver(runId)
+      },
       chain: [...todo.via, { scope, key }],
       // An epoch is the store's clock in microseconds, read when this attempt began.
       storeNow: () => epoch / 1_000 + (desk.timers.elapsedMs() - sinceMs),
@@ -108,7 +113,11 @@ async function attend<T>(
     // Code that hangs is left where it is when its time is up: its signal has aborted, and it takes no further step.
     return await Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])
   } catch (error) {
+    // A branch of the code that nobody waits for must not act for a run that has an outcome, or another worker.
+    over = true
     throw await verdict(desk, claimed, ends, error)
+  } finally {
+    over = true
   }
 }
 

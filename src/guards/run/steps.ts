@@ -69,7 +69,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     async call(broker, tool, args, options = {}) {
       const ordinal = calls.get(tool) ?? 0
       calls.set(tool, ordinal + 1)
-      run.signal.throwIfAborted()
+      run.mustGoOn()
       const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
       const stepId = parent === '' ? 'run' : parent
       return await run.atWork(callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
@@ -111,7 +111,7 @@ async function recorded<T>(
   effect: (attempt: Attempt) => T | Promise<T>,
   policy: Policy<StepRecord<T>>,
 ): Promise<T> {
-  run.signal.throwIfAborted()
+  run.mustGoOn()
   const { tenant, scope, key } = stepWhere(run.tenant, run.runId, place)
   const payload = input === undefined ? { name } : { name, input }
   const record = async (attempt: Attempt): Promise<StepRecord<T>> => ({ name, value: await effect(attempt) })
