@@ -156,6 +156,13 @@ export const run = [
       put: 'todo.body(asRun(active, attempt, todo))',
     },
   ]),
+  ...at('time-limit.ts', 'time-limit', [
+    {
+      name: 'run: one whose time was up when it went to sleep has all the time of the world',
+      find: 'else if (!stopCounting) goOn()',
+      put: 'else if (!stopCounting && leftMs > 0) goOn()',
+    },
+  ]),
   ...at('time-limit.ts', 'sleep-limits', [
     {
       name: 'the time of a run passes while it only sleeps',

@@ -17,6 +17,7 @@ export function createTimeLimit(timers: Timers, limitMs: number, error: () => Er
   let leftMs = limitMs
   let sleeping = 0
   let working = 0
+  let ended = false
   let stopCounting: (() => void) | undefined
   let fail: ((error: Error) => void) | undefined
   const up = new Promise<never>((_, reject) => {
@@ -38,13 +39,19 @@ export function createTimeLimit(timers: Timers, limitMs: number, error: () => Er
   /** Timers cut long waits short: what is left then is waited for again. */
   function look(): void {
     stopCounting?.()
+    goOn()
+  }
+
+  /** A sleep may have begun when the time was up and its timer, on a busy loop, had not fired yet. */
+  function goOn(): void {
     if (leftMs > 0) count()
     else fail?.(error())
   }
 
   function changed(): void {
+    if (ended) return
     if (sleeping > 0 && working === 0) stopCounting?.()
-    else if (!stopCounting && leftMs > 0) count()
+    else if (!stopCounting) goOn()
   }
 
   count()
@@ -72,7 +79,7 @@ export function createTimeLimit(timers: Timers, limitMs: number, error: () => Er
     },
     end() {
       stopCounting?.()
-      leftMs = 0
+      ended = true
     },
   }
 }
