@@ -120,6 +120,18 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('start.ts', 'duplicates', [
+    {
+      name: 'run: whoever wants word alone of a run that failed gets its refusal',
+      find: "terms.duplicate === 'tell' && isReplay(error)",
+      put: "terms.duplicate !== 'tell' && isReplay(error)",
+    },
+    {
+      name: "run: one that meets another tenant's on its way is taken for that one",
+      find: '=> !ran && isInFlight(error, where)',
+      put: '=> isInFlight(error, where)',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',

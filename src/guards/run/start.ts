@@ -80,10 +80,12 @@ export async function startKept<T>(
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
+  let ran = false
   const once = (waitMs: number): ReturnType<typeof desk.ibid.once<T>> =>
     desk.ibid.once<T>(
       { ...where, payload: print },
       async (attempt) => {
+        ran = true
         const storeMs = attempt.epoch / 1_000
         onStoreTime?.(storeMs)
         if (notBeforeMs !== undefined && storeMs < notBeforeMs) {
@@ -103,10 +105,12 @@ export async function startKept<T>(
       },
     )
   const idOf = (receipt: ReceiptView): string => runIdOf(name, receipt.createdAt)
+  // What the code itself threw is about other runs, of other tenants even.
+  const isActive = (error: unknown): error is IbidError => !ran && isInFlight(error, where)
   let wasActive = false
   try {
     const done = await once(0).catch(async (error: unknown) => {
-      if (!isInFlight(error, where)) throw error
+      if (!isActive(error)) throw error
       if (terms.duplicate !== 'join') throw error
       wasActive = true
       return await once(terms.waitMs)
@@ -119,10 +123,17 @@ export async function startKept<T>(
       replayed: done.replayed,
     }
   } catch (error) {
-    if (!isInFlight(error, where)) throw error
+    if (!ran && terms.duplicate === 'tell' && isReplay(error))
+      throw alreadyRun(idOf(error.receipt), error.receipt)
+    if (!isActive(error)) throw error
     const receipt = error.receipt as ReceiptView
     throw active(idOf(receipt), receipt, error.retryAfterMs ?? terms.leaseMs)
   }
+}
+
+/** A run that had failed before, or whose value was not kept. */
+function isReplay(error: unknown): error is IbidError & { readonly receipt: ReceiptView } {
+  return error instanceof IbidError && error.replayed === true && error.receipt !== undefined
 }
 
 /** A worker whose clock is ahead of the store's. */
