@@ -132,6 +132,27 @@ export const run = [
       put: '=> isInFlight(error, where)',
     },
   ]),
+  ...at('start.ts', 'refused', [
+    {
+      name: 'run: a trigger that was not kept starts a run that nobody can take up',
+      find: 'if (!first.replayed && isLarge(given.trigger) && (await',
+      put: 'if (first.replayed && isLarge(given.trigger) && (await',
+    },
+  ]),
+  ...at('names.ts', 'refused', [
+    {
+      name: 'run: an id that cannot be read throws what no caller knows',
+      find: "  } catch {\n    return ''\n",
+      put: '  } catch (error) {\n    throw error\n',
+    },
+  ]),
+  ...at('runs.ts', 'refused', [
+    {
+      name: 'run: what is no code uses up the attempts of runs',
+      find: "      checkCode(body, 'runs.register(agent, async (run) => …)')\n",
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',

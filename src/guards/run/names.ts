@@ -81,12 +81,22 @@ export function runIdOf(name: RunName & { readonly tenant: string }, createdAt: 
 
 export function nameOf(runId: string, tenant?: string): RunName {
   const parts = typeof runId === 'string' ? runId.split(':') : []
-  const [agent = '', key = '', mark = ''] = parts
+  const [agent = '', escaped = '', mark = ''] = parts
+  const key = unescaped(escaped)
   if (parts.length !== 3 || !AGENT.test(agent) || key === '' || mark.length !== MARK) {
     throw invalidIntent(
       `${JSON.stringify(runId)} is not the id of a run`,
       'give the runId that runs.start returned, or that runs.list shows',
     )
   }
-  return { tenant, agent, key: decodeURIComponent(key) }
+  return { tenant, agent, key }
+}
+
+/** Nothing where it was never escaped: an id may come from anywhere. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
 }

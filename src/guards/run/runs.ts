@@ -124,9 +124,7 @@ export function createRuns(options: RunsOptions): Runs {
       const registered = agents.find(trigger?.agent, trigger?.tenant ?? ibid.tenant)
       const code = body ?? (registered?.body as Body<T> | undefined)
       if (code === undefined) throw notRegistered(trigger?.agent)
-      if (typeof code !== 'function') {
-        throw invalidIntent('the code of a run is not a function', 'runs.start(trigger, async (run) => …)')
-      }
+      checkCode(code, 'runs.start(trigger, async (run) => …)')
       const own = body === undefined && policy === undefined ? registered?.terms : undefined
       return await counted(
         start(desk, trigger, { terms: own ?? readTerms(options.policy, policy), body: code }),
@@ -134,10 +132,12 @@ export function createRuns(options: RunsOptions): Runs {
     },
     register(agent, body, policy) {
       checkAgent(agent)
+      checkCode(body, 'runs.register(agent, async (run) => …)')
       agents.set(agent, undefined, { body, terms: readTerms(options.policy, policy) })
       keepRecovering()
     },
     async tick(given, fn) {
+      checkCode(fn, 'runs.tick({ name, cron, timeZone }, async (run, tick) => …)')
       const ticker = await startTicker(desk, wall, given, fn)
       tickers.add(ticker)
       if (closing) ticker.stop()
@@ -159,4 +159,9 @@ export function createRuns(options: RunsOptions): Runs {
       await Promise.allSettled(running)
     },
   }
+}
+
+/** Found out when a worker takes a run up, this would use up its attempts. */
+function checkCode(code: unknown, how: string): void {
+  if (typeof code !== 'function') throw invalidIntent('the code of a run is not a function', how)
 }

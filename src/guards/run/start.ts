@@ -3,8 +3,8 @@
  * comes second joins, gets the outcome, or is told, as the policy says. The trigger goes first, so that there is never
  * a run in the hands of a dead worker whose trigger nobody knows.
  */
-import { IbidError, NotExecuted } from '../../core/errors.js'
-import { fingerprint, type Identity } from '../../key/index.js'
+import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
+import { canonicalJson, fingerprint, type Identity } from '../../key/index.js'
 import type { ReceiptView } from '../../core/receipt.js'
 import { checkChain, type Link } from './chain.js'
 import type { Desk } from './desk.js'
@@ -54,6 +54,9 @@ export interface StartOptions<T> {
   readonly onStoreTime?: (storeMs: number) => void
 }
 
+/** Characters that every store keeps. */
+const SURELY_KEPT = 50_000
+
 export async function start<T>(desk: Desk, given: Trigger, options: StartOptions<T>): Promise<Started<T>> {
   checkAgent(given.agent)
   const key = runKey(given.key, given.trigger, given.identity)
@@ -62,12 +65,20 @@ export async function start<T>(desk: Desk, given: Trigger, options: StartOptions
   const kept: Kept = { print, trigger: given.trigger, via: checkChain(given.via ?? []) }
   const where = triggerWhere(name, fingerprint(print))
   const { windowMs, stepWindowMs, leaseMs } = options.terms
-  const first = await desk.ibid.once(where, () => kept, {
+  const policy = {
     window: Math.max(stepWindowMs, windowMs),
     lease: leaseMs,
     wait: leaseMs * 2,
     recovery: 'retry',
-  })
+  } as const
+  const first = await desk.ibid
+    .once(where, () => kept, policy)
+    .catch((error: unknown) => {
+      throw isNotKept(error) ? tooLarge() : error
+    })
+  // Known before the run begins: without its trigger, nobody could take it up.
+  if (!first.replayed && isLarge(given.trigger) && (await desk.ibid.get(where))?.value === undefined)
+    throw tooLarge()
   return await startKept(desk, { ...name, tenant: first.receipt.tenant }, first.value, options)
 }
 
@@ -129,6 +140,26 @@ export async function startKept<T>(
     const receipt = error.receipt as ReceiptView
     throw active(idOf(receipt), receipt, error.retryAfterMs ?? terms.leaseMs)
   }
+}
+
+/** What cannot be measured, in a part that does not count in it, may be. */
+function isLarge(trigger: unknown): boolean {
+  try {
+    return canonicalJson(trigger).length > SURELY_KEPT
+  } catch {
+    return true
+  }
+}
+
+function isNotKept(error: unknown): boolean {
+  return error instanceof IbidError && error.code === 'VALUE_NOT_RETAINED'
+}
+
+function tooLarge(): IbidError {
+  return invalidIntent(
+    'the trigger is larger than the store can keep, so no other worker could go on with its run',
+    'keep what is large elsewhere, and put its address into the trigger',
+  )
 }
 
 /** A run that had failed before, or whose value was not kept. */
