@@ -82,27 +82,27 @@ describe('[R43] a run that was cancelled', () => {
   })
 })
 
-describe('[R43] a run that lost its worker and waits for a slot', () => {
-  /** It waits on `waiting`, behind a run of another worker that never ends. */
-  async function waitingForSlot(done: string[]): Promise<{
-    readonly on: Bench
-    readonly waiting: Worker
-    readonly run: () => Promise<RunStatus>
-  }> {
-    const on = bench()
-    const options = { ...LEASE, maxActive: 1, cancelEvery: '1h' } as const
-    await dieIn({ ...on, worker: (more) => on.worker({ ...options, ...more }) }, forever)
-    void on.worker(options).runs.start({ ...TRIGGER, key: 'evt_2' }, forever)
-    await on.time.pass(2_000)
-    const waiting = on.worker(options)
-    waiting.runs.register('billing', (run) => run.step('charge', () => done.push('charge')))
-    await on.time.pass(3_000)
-    const run = async (): Promise<RunStatus> =>
-      (await waiting.runs.list({ agent: 'billing' })).runs.find(({ key }) => key === 'evt_1') as RunStatus
-    expect(await run()).toMatchObject({ state: 'pending', attempt: 2 })
-    return { on, waiting, run }
-  }
+/** It waits on `waiting`, behind a run of another worker that never ends. */
+async function waitingForSlot(done: string[]): Promise<{
+  readonly on: Bench
+  readonly waiting: Worker
+  readonly run: () => Promise<RunStatus>
+}> {
+  const on = bench()
+  const options = { ...LEASE, maxActive: 1, cancelEvery: '1h' } as const
+  await dieIn({ ...on, worker: (more) => on.worker({ ...options, ...more }) }, forever)
+  void on.worker(options).runs.start({ ...TRIGGER, key: 'evt_2' }, forever)
+  await on.time.pass(2_000)
+  const waiting = on.worker(options)
+  waiting.runs.register('billing', (run) => run.step('charge', () => done.push('charge')))
+  await on.time.pass(3_000)
+  const run = async (): Promise<RunStatus> =>
+    (await waiting.runs.list({ agent: 'billing' })).runs.find(({ key }) => key === 'evt_1') as RunStatus
+  expect(await run()).toMatchObject({ state: 'pending', attempt: 2 })
+  return { on, waiting, run }
+}
 
+describe('[R43] a run that lost its worker and waits for a slot', () => {
   test('[R43] ends at once when it is cancelled', async () => {
     const done: string[] = []
     const { on, waiting, run } = await waitingForSlot(done)

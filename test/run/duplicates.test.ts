@@ -3,12 +3,13 @@ import { expect, test } from 'vitest'
 import { Rejected } from '../../src/index.js'
 import { bench, failure, forever, TRIGGER } from './bench.js'
 
+function refuse(): never {
+  throw new Rejected('the card is stolen')
+}
+
 test('[R43] of a run that has failed, a second trigger that wants word alone gets word alone', async () => {
   const on = bench()
   const { runs } = on.worker({ policy: { duplicate: 'tell' } })
-  const refuse = (): never => {
-    throw new Rejected('the card is stolen')
-  }
   expect(await failure(runs.start(TRIGGER, refuse))).toMatchObject({ code: 'REJECTED', replayed: false })
   const told = await failure(runs.start(TRIGGER, refuse))
   expect(told).toMatchObject({ code: 'ALREADY_RUN', receipt: { state: 'failed' } })

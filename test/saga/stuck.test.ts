@@ -8,7 +8,7 @@ beforeEach(() => {
   at = bench()
 })
 
-test('[R39] an undo whose time is up may still be running: the ones before it wait, and nobody has to be asked', async () => {
+test('[R39] an undo whose time is up may still run: the ones before it wait, and nobody is asked', async () => {
   const saga = at.saga()
   let finish: (() => void) | undefined
   const slow = at.step('charge', {
@@ -30,7 +30,7 @@ test('[R39] an undo whose time is up may still be running: the ones before it wa
   })
 })
 
-test('[R14, R39] a step whose result could not be kept is held for a person, who can say that it was undone', async () => {
+test('[R14, R39] a step whose result was not kept is held for a person, who can say that it was undone', async () => {
   const charge = at.step('charge', { do: () => 'x'.repeat(1_000_001) })
   await at.saga().step(charge)
   const saga = at.saga({ steps: [charge] })

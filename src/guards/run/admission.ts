@@ -17,8 +17,8 @@ export type MaxActive = number | { readonly perAgent?: number; readonly perTenan
 
 export interface Admission {
   /**
-   * Throws ADMISSION_REJECTED, or what `wait` does when the attempt is stopped or left to another worker. What it returns
-   * is called when the run has ended.
+   * Throws ADMISSION_REJECTED, or what `wait` does when the attempt is stopped or left to another worker. What it
+   * returns is called when the run has ended.
    */
   enter(
     attempt: Attempt,

@@ -105,8 +105,8 @@ export async function startTicker<T>(
   }
 
   /**
-   * A run that failed has had its tick; what could not even start is tried again. One that is active elsewhere is looked
-   * at again: its worker may find no slot and give it back, and close before it has tried once more.
+   * A run that failed has had its tick; what could not even start is tried again. One that is active elsewhere is
+   * looked at again: its worker may find no slot and give it back, and close before it has tried once more.
    */
   function againIn(error: unknown): number | undefined {
     if (!(error instanceof IbidError)) return undefined

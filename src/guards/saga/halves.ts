@@ -87,7 +87,7 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
       return replayed
     },
 
-    /** Holds an undo that only a person can do, so that there is a receipt to resolve. True: it was resolved as done. */
+    /** Holds an undo that only a person can do: there is a receipt to resolve. True: it was resolved as done. */
     async holdUndo(plan: Planned): Promise<boolean> {
       const hold = (): never => {
         throw resultLost(plan)

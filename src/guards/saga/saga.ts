@@ -47,7 +47,7 @@ export function createSaga(options: SagaOptions): Saga {
   return {
     async step<T, I>(step: Step<T, I>): Promise<T> {
       checkStep(step)
-      // Known before its plan is there, whose answer may be lost; but one that is refused must not undo what another did.
+      // Known before its plan, whose answer may be lost; but one that is refused must not undo what another did.
       if (!steps.has(step.name)) steps.set(step.name, step)
       const plan = await plans.write(step)
       steps.set(step.name, step)
