@@ -138,7 +138,7 @@ async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void
   const flag = await desk.ibid.get(cancelWhere(attempt.tenant, agent, runId))
   if (flag?.state === 'succeeded') throw cancelled(runId, flag.value as By)
   if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw tooOld(runId, attempt.createdAt)
-  if ((await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return
+  if (attempt.number === 1 || (await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return
   // Else the attempt that a person grants it later would find itself counted twice.
   await spare(desk.ibid, claimed, 'no attempt was left')
   throw usedUp(runId, terms.maxAttempts)
