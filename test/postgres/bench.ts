@@ -3,6 +3,7 @@ import { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../scripts/servers/postgres.mjs'
 import {
+  type PostgresBegin,
   type PostgresOptions,
   postgresStore,
   type PostgresTransaction,
@@ -68,5 +69,26 @@ export function withPostgres(settings: Readonly<Record<string, string | number>>
     async query(text, params = []) {
       return (await admin.query(text, params)).rows as Record<string, unknown>[]
     },
+  }
+}
+
+/** As a program that has its own pool, unit of work and habits would do it: what came of its commit it does not ask. */
+export function beginOn(pool: () => Pool): PostgresBegin {
+  return async (work) => {
+    const client = await pool().connect()
+    try {
+      await client.query('begin isolation level read committed')
+      const result = await work({
+        client,
+        query: async (text, params) => await client.query(text, [...params]),
+      })
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
   }
 }

@@ -3,8 +3,7 @@ import { Pool, type PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIbid, Rejected } from '../../src/index.js'
-import type { PostgresBegin } from '../../src/stores/postgres/index.js'
-import { withPostgres } from './bench.js'
+import { beginOn, withPostgres } from './bench.js'
 
 const bench = withPostgres()
 let pool: Pool
@@ -20,24 +19,7 @@ afterAll(async () => {
   await Promise.all([pool?.end(), sql?.end()])
 })
 
-/** A library that asks no further what came of its commit, as most do not. */
-const begin: PostgresBegin = async (work) => {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    const result = await work({
-      client,
-      query: async (text, params) => await client.query(text, [...params]),
-    })
-    await client.query('commit')
-    return result
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  } finally {
-    client.release()
-  }
-}
+const begin = beginOn(() => pool)
 
 const INSERT = 'insert into orders values ($1)'
 

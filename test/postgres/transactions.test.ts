@@ -7,7 +7,7 @@ import { Pool, type PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
 import type { PostgresBegin, PostgresTransaction } from '../../src/stores/postgres/index.js'
-import { withPostgres } from './bench.js'
+import { beginOn, withPostgres } from './bench.js'
 
 const bench = withPostgres()
 let pool: Pool
@@ -19,24 +19,7 @@ beforeAll(async () => {
 
 afterAll(async () => await pool?.end())
 
-/** As a program that has its own pool, unit of work and habits would do it. */
-const begin: PostgresBegin = async (work) => {
-  const client = await pool.connect()
-  try {
-    await client.query('begin isolation level read committed')
-    const result = await work({
-      client,
-      query: async (text, params) => await client.query(text, [...params]),
-    })
-    await client.query('commit')
-    return result
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  } finally {
-    client.release()
-  }
-}
+const begin = beginOn(() => pool)
 
 /** The same with rows as a plain list, which is what some libraries give. */
 const beginWithLists: PostgresBegin = async (work) =>
