@@ -9,6 +9,17 @@ const at = (file, tests, defects) =>
 
 export const broker = [
   ...at(
+    'input.ts',
+    ['arguments'],
+    [
+      {
+        name: 'a promise of another realm is taken for arguments that are good',
+        find: "return 'then' in result ?",
+        put: 'return result instanceof Promise ?',
+      },
+    ],
+  ),
+  ...at(
     'context.ts',
     ['order'],
     [

@@ -56,6 +56,11 @@ export const http = [
   ]),
   ...at('problem.ts', 'refusals', [
     {
+      name: 'a refusal whose code every object answers to has a function for its status',
+      find: 'own(STATUS, code) ?? 422',
+      put: 'STATUS[code] ?? 422',
+    },
+    {
       name: 'a refusal of the handler is taken for an error of ours by its code',
       find: 'const own = error instanceof Rejected && DISCREET[code] !== undefined',
       put: 'const own = error instanceof Rejected && code === undefined',

@@ -1,5 +1,6 @@
 /** What the exit code of a command says. Scripts depend on these: docs/cli.md lists them. */
 import { CommanderError } from 'commander'
+import { own } from '../core/own.js'
 import { IbidError } from '../index.js'
 
 export const EXIT = {
@@ -26,5 +27,5 @@ const BY_CODE: Readonly<Record<string, number>> = {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-  return (error instanceof IbidError ? BY_CODE[error.code] : undefined) ?? EXIT.failed
+  return (error instanceof IbidError ? own(BY_CODE, error.code) : undefined) ?? EXIT.failed
 }

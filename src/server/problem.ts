@@ -4,6 +4,7 @@
  * client.
  */
 import { IbidError } from '../core/errors.js'
+import { own } from '../core/own.js'
 import type { Answer } from './route.js'
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -52,8 +53,8 @@ export function problemOf(error: unknown): Problem {
   return {
     type: `urn:ibid:${code.toLowerCase().replaceAll('_', '-')}`,
     title: code.toLowerCase().replaceAll('_', ' '),
-    status: STATUS[code] ?? 500,
-    detail: DISCREET[code] ?? known.message,
+    status: own(STATUS, code) ?? 500,
+    detail: own(DISCREET, code) ?? known.message,
     code,
     retriable,
     action,

@@ -1,4 +1,5 @@
 /** Arguments, checked by whatever schema a tool has: every error names the field, and nothing is claimed. */
+import { runInNewContext } from 'node:vm'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -49,6 +50,22 @@ describe('[R33][R35] arguments', () => {
       ).toMatchObject({ ok: true })
     },
   )
+
+  test('of a schema whose promises are of another realm are checked like others', async () => {
+    const validate = (value: unknown): never =>
+      runInNewContext('Promise.resolve(result)', {
+        result: value === 'good' ? { value: { amount: 1 } } : { issues: [{ message: 'is not good' }] },
+      }) as never
+    const ran: unknown[] = []
+    const input: InputSchema = { '~standard': { version: 1, vendor: 'elsewhere', validate } }
+    const made = benchOf([refundTool({ input, execute: (args: unknown) => ran.push(args) })])
+    const refused = await made.broker.call('issue_refund', 'bad', CONTEXT)
+    expect(refused).toMatchObject({
+      error: { code: 'INVALID_ARGUMENTS', fields: [{ message: 'is not good' }] },
+    })
+    expect(await made.broker.call('issue_refund', 'good', CONTEXT)).toMatchObject({ ok: true })
+    expect(ran).toEqual([{ amount: 1 }])
+  })
 
   test('[R22] that cannot be told from others are refused by name', async () => {
     const made = benchOf([refundTool()])

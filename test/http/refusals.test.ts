@@ -65,6 +65,18 @@ test('a refusal whose code is one of ours is the handler’s all the same [R5] [
   }
 })
 
+test.each(['constructor', 'toString', '__proto__'])(
+  'a refusal whose code is %s, as every object has one, is a refusal like others [R5] [R35]',
+  async (code) => {
+    const { post } = guarded({}, refuses(new Rejected('no', { code })))
+    for (let i = 0; i < 2; i++) {
+      const answer = await post('k1')
+      expect(answer.status).toBe(422)
+      expect(await answer.json()).toMatchObject({ code, detail: 'no', title: 'The request was refused' })
+    }
+  },
+)
+
 test('a server that shuts down asks for the same request again, in words for its client [R35]', async () => {
   const { post, ibid } = guarded()
   await ibid.close()

@@ -57,7 +57,8 @@ export function readInput(schema: InputSchema, jsonSchema: JsonSchema | undefine
     jsonSchema: jsonSchema ?? jsonSchemaOf(schema),
     check(args) {
       const result = validate(args)
-      return result instanceof Promise ? result.then(checked) : checked(result)
+      // A promise of another realm, or of a library's own, is one as well: taken for a result, it would pass anything.
+      return 'then' in result ? Promise.resolve(result).then(checked) : checked(result)
     },
   }
 }

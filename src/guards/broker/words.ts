@@ -3,6 +3,7 @@
  * model to act on, so no key, no address of a server and no text of an unread error is in them.
  */
 import { IbidError, NotExecuted, Rejected } from '../../core/errors.js'
+import { own } from '../../core/own.js'
 import type { ObservationError } from './observation.js'
 
 interface Words {
@@ -60,8 +61,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 export function errorOf(error: unknown): ObservationError {
   if (!(error instanceof IbidError)) return UNREAD
   const { code, retriable, retryAfterMs, data } = error
-  const own = error instanceof Rejected || error instanceof NotExecuted
-  const { message, action } = own ? error : (WORDS[code] ?? error)
+  const isOwn = error instanceof Rejected || error instanceof NotExecuted
+  const { message, action } = isOwn ? error : (own(WORDS, code) ?? error)
   return {
     code,
     message,

@@ -3,6 +3,7 @@
  * acts on it, a model included. The message of an error from inside, which can name hosts and tables, stays inside.
  */
 import { IbidError, Rejected } from '../../core/errors.js'
+import { own } from '../../core/own.js'
 import type { Answer } from './exchange.js'
 import { jsonText } from './json-text.js'
 
@@ -66,10 +67,10 @@ const CLOSED_ACTION = 'send the same request with the same key again'
 export function problemOf(error: IbidError, statusUrl?: string): Answer {
   const { code, retryAfterMs, receipt, replayed, data } = error
   // A refusal of the handler's may carry any code, also one of ours: only our own errors are read by theirs.
-  const own = error instanceof Rejected && DISCREET[code] !== undefined
-  const isClosed = code === 'CLOSED' && !own
+  const isOwn = error instanceof Rejected && own(DISCREET, code) !== undefined
+  const isClosed = code === 'CLOSED' && !isOwn
   const retriable = error.retriable || isClosed
-  const status = own ? 422 : statusOf(error)
+  const status = isOwn ? 422 : statusOf(error)
   const said = jsonText(data)
   const seconds = retriable ? Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)) : undefined
   const headers = ['content-type', 'application/problem+json', 'cache-control', 'no-store']
@@ -80,9 +81,9 @@ export function problemOf(error: IbidError, statusUrl?: string): Answer {
   }
   const body = {
     type: `urn:ibid:${code.toLowerCase().replaceAll('_', '-')}`,
-    title: (own ? undefined : OWN_TITLES[code]) ?? TITLES[status] ?? 'The request was refused',
+    title: (isOwn ? undefined : own(OWN_TITLES, code)) ?? TITLES[status] ?? 'The request was refused',
     status,
-    detail: own ? error.message : (DISCREET[code] ?? error.message),
+    detail: isOwn ? error.message : (own(DISCREET, code) ?? error.message),
     code,
     retriable,
     action: isClosed ? CLOSED_ACTION : error.action,
@@ -108,5 +109,5 @@ function statusOf({ code, message, cause }: IbidError): number {
   // The program named no tenant, neither here nor in createIbid: not for the client to mend.
   if (code === 'INVALID_INTENT' && message.startsWith('tenant is missing')) return 500
   const tooLate = cause instanceof IbidError && cause.code === 'UPSTREAM_TIMEOUT'
-  return tooLate ? 504 : (STATUS[code] ?? 422)
+  return tooLate ? 504 : (own(STATUS, code) ?? 422)
 }
