@@ -24,6 +24,7 @@ export const traces = {
       ran: { traces: replayed.traces, steps: replayed.steps, 'kinds of steps': replayed.kinds },
       tried: replayed.steps,
       violations: replayed.mismatches,
+      details: replayed.shown,
       seeds: `${replayed.from} to ${replayed.from + replayed.traces - 1}`,
       control: { planted: caught + failed.filter((name) => name.includes(CONTROL)).length, caught },
     }

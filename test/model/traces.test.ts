@@ -25,7 +25,10 @@ test('[R61] traces of the model are what the engine does', { timeout: 3_600_000 
     const mismatch = await replay(trace)
     if (mismatch) mismatches.push(mismatch)
   }
-  report({ traces: COUNT, from: FROM, steps, kinds: kinds.size, mismatches: mismatches.length })
+  const shown = mismatches
+    .slice(0, 20)
+    .map(({ seed, at, step, why }) => `seed ${seed}, step ${at}, ${step}: ${why}`)
+  report({ traces: COUNT, from: FROM, steps, kinds: kinds.size, mismatches: mismatches.length, shown })
   expect(mismatches.slice(0, 3)).toEqual([])
   // A replay of next to nothing would prove next to nothing.
   expect(kinds.size).toBeGreaterThan(30)
