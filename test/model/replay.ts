@@ -70,6 +70,14 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
       throw new Unlike(`the store said ${said ? 'yes' : 'no'} to ${label}`)
   }
 
+  /** The model asks again at once, and time passes then: the engine's pause before that is over before time does. */
+  async function askingAgain(who: number): Promise<void> {
+    for (const pauseMs of PAUSES_MS) {
+      if (gates.parked.some((it) => it.worker === who && it.label === labelOf('claim', false))) return
+      if (pauseMs <= 100) await passing('pass', pauseMs)
+    }
+  }
+
   /** A call in the background, and its answer with it. */
   async function andBack(who: number, verb: Verb, how: string, isTimer = false): Promise<void> {
     await carryOut(who, verb, how, isTimer)
@@ -110,6 +118,8 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
         return await carryOut(who, 'claim', how)
       case 'MOVE':
       case 'REGAIN':
+        await carryOut(who, 'swap', how)
+        return how === 'REFUSED' ? await askingAgain(who) : undefined
       case 'ASK':
       case 'SETTLE':
       case 'RESOLVE':
