@@ -119,6 +119,12 @@ byte sweeps = SWEEPS, resolves = RESOLVES, unclears = UNCLEARS;
 #else
 #define SAME(t, s) (st == s && tok == t)
 #endif
+/* A token has one life: a call that wins a receipt once more does so under another one, and has another epoch. */
+#ifdef NO_TOKEN
+#define SAMELIFE(t, s, e) SAME(t, s)
+#else
+#define SAMELIFE(t, s, e) (SAME(t, s) && ep == e)
+#endif
 #ifdef NO_UNTIL
 #define SAMEUNTIL(t, s, u) SAME(t, s)
 #else
@@ -472,8 +478,8 @@ holding: /* a held receipt, met by somebody who can check */
     !dead[w];
     if
     :: losts > 0 -> losts--; SAY(w, RESOLVE, REFUSED); end_call(UNAVAILABLE); goto begin
-    :: SAME(f_tok, UNKNOWN) -> put(to, tok, att); SAY(w, RESOLVE, DONE)
-    :: !SAME(f_tok, UNKNOWN) -> SAY(w, RESOLVE, NOT)
+    :: SAMELIFE(f_tok, UNKNOWN, ep_seen) -> put(to, tok, att); SAY(w, RESOLVE, DONE)
+    :: !SAMELIFE(f_tok, UNKNOWN, ep_seen) -> SAY(w, RESOLVE, NOT)
     fi
   }
   atomic {
@@ -633,12 +639,12 @@ proctype Sweeper() {
 }
 
 proctype Person() {
-  byte p_tok, as;
+  byte p_tok, p_ep, as;
   do
   :: atomic {
       resolves > 0 && st == UNKNOWN && (effects[inc] > 0 || QUIET);
       resolves--;
-      p_tok = tok;
+      p_tok = tok; p_ep = ep;
       if
       :: effects[inc] > 0 -> as = SUCCEEDED
       :: effects[inc] == 0 -> as = FAILED
@@ -648,10 +654,10 @@ proctype Person() {
     }
     atomic {
       if
-      :: SAME(p_tok, UNKNOWN) -> put(as, tok, att); SAY(PERSON, DECIDE, DONE)
+      :: SAMELIFE(p_tok, UNKNOWN, p_ep) -> put(as, tok, att); SAY(PERSON, DECIDE, DONE)
       :: else -> SAY(PERSON, DECIDE, NOT)
       fi;
-      p_tok = 0; as = 0
+      p_tok = 0; p_ep = 0; as = 0
     }
   od
 }

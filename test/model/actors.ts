@@ -11,6 +11,7 @@ import type { VirtualTime } from '../../src/testing/virtual-time.js'
 import type { Gates } from '../proof/gates.js'
 import type { Trace } from '../../scripts/model/traces.mjs'
 import { type Gated, gatedStore } from './gated-store.js'
+import { tokenText } from './token.js'
 
 export const LEASE_MS = 10_000_000
 export const WINDOW_MS = 1_000_000_000
@@ -51,14 +52,17 @@ export function createActors(
 ): Actors {
   const actors = new Map<number, Actor>()
   const calls = new Map<number, ModelCall>()
-  const tokens = new Map<number, number>()
+  const tokens = new Map<number, { readonly of: number; lives: number }>()
 
   function actor(who: number): Actor {
     let one = actors.get(who)
     if (!one) {
       const { timers, stop } = time.worker()
       const gated = gatedStore(store, gates, who, byTimer)
-      const newToken = (): string => String(tokens.get(who))
+      const newToken = (): string => {
+        const token = tokens.get(who)
+        return token ? tokenText(token.of, token.lives++) : ''
+      }
       const ibid = createIbid({ store: gated.store, timers, newToken, housekeeping: false, cache: false })
       one = { ...gated, ibid, stop }
       actors.set(who, one)
@@ -70,7 +74,7 @@ export function createActors(
     actor,
     call: (token) => calls.get(token),
     begin(worker, token) {
-      tokens.set(worker, token)
+      tokens.set(worker, { of: token, lives: 0 })
       const effects: Ending[] = []
       const checks: ((answer: CheckResult<unknown>) => void)[] = []
       const check = (): Promise<CheckResult<unknown>> =>

@@ -1,6 +1,7 @@
 /** The model's receipt against the stored one. Epochs are compared by their order: the model counts, a clock jumps. */
 import type { ModelReceipt } from '../../scripts/model/traces.mjs'
 import type { Receipt } from '../../src/core/receipt.js'
+import { callOf } from './token.js'
 
 export type RankOf = (epoch: number, rank: number) => string | undefined
 
@@ -26,7 +27,7 @@ export function unlike(
   const state = stored?.state ?? 'absent'
   if (state !== model.state) return `the receipt is ${state}, not ${model.state}`
   if (!stored) return undefined
-  if (stored.token !== String(model.token)) return `its owner is call ${stored.token}, not ${model.token}`
+  if (callOf(stored.token) !== model.token) return `its owner is call ${stored.token}, not ${model.token}`
   if (stored.attempt !== model.attempt) return `it counts ${stored.attempt} attempts, not ${model.attempt}`
   const isOver = stored.until !== null && now >= stored.until
   if (isOver !== model.ended) return isOver ? 'its time is over' : 'its time is not over'

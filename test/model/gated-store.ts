@@ -4,6 +4,7 @@
  */
 import type { Store } from '../../src/store.js'
 import type { Gates } from '../proof/gates.js'
+import { callOf } from './token.js'
 
 export type Verb = 'claim' | 'swap' | 'get' | 'scan' | 'purge'
 
@@ -21,8 +22,9 @@ export function gatedStore(inner: Store, gates: Gates, who: number, byTimer: () 
     call: () => Promise<T>,
     said: (answer: T) => boolean,
     isTimer = false,
+    renews?: number,
   ): Promise<T> {
-    const label = labelOf(verb, isTimer)
+    const label = labelOf(verb, isTimer, renews)
     await gates.pass(who, label)
     const answer = await call()
     last = said(answer)
@@ -42,14 +44,18 @@ export function gatedStore(inner: Store, gates: Gates, who: number, byTimer: () 
         () => inner.claim(wanted),
         ([one]) => one?.won === true,
       ),
-    swap: (changes) =>
-      through(
+    swap(changes) {
+      const next = changes[0]?.next
+      // A settlement that is tried again after a pause comes from a timer, too; only a renewal is nobody's next step.
+      const isRenewal = byTimer() && next?.audit.event === 'renewed'
+      return through(
         'swap',
         () => inner.swap(changes),
         ([one]) => one?.done === true,
-        // A settlement that is tried again after a pause comes from a timer, too; only a renewal is nobody's next step.
-        byTimer() && changes[0]?.next.audit.event === 'renewed',
-      ),
+        isRenewal,
+        isRenewal ? callOf(next.token) : undefined,
+      )
+    },
     get: (addresses) =>
       through(
         'get',
@@ -73,6 +79,8 @@ export function gatedStore(inner: Store, gates: Gates, who: number, byTimer: () 
   return { store, said: () => last }
 }
 
-export function labelOf(verb: Verb, byTimer: boolean): string {
-  return byTimer ? `${verb} by a timer` : verb
+/** `renews`: the call whose lease a timer renews. */
+export function labelOf(verb: Verb, byTimer: boolean, renews?: number): string {
+  const label = byTimer ? `${verb} by a timer` : verb
+  return renews === undefined ? label : `${label}, of call ${renews}`
 }

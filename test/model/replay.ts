@@ -50,16 +50,17 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
   async function standing(who: number, label: string, after: boolean): Promise<Parked> {
     for (const pauseMs of PAUSES_MS) {
       if (pauseMs > 0) await passing('pass', pauseMs)
-      // A call that has ended may have left somebody standing: the last to arrive is the one that is meant.
-      const one = gates.parked.findLast((it) => it.worker === who && it.after === after && it.label === label)
+      const there = gates.parked.filter((it) => it.worker === who && it.after === after && it.label === label)
+      // A call that has ended may have left somebody standing: the last to arrive is the one that is meant. Of two
+      // renewals of one call it is the first: the second is of the check that came after the effect.
+      const one = label.includes('of call') ? there[0] : there.at(-1)
       if (one) return one
     }
     const there = gates.parked.map((it) => `${it.worker} ${it.label}${it.after ? ' (answered)' : ''}`)
     throw new Unlike(`${who} is not at ${label}${after ? ' (answered)' : ''}; there are: ${there.join(', ')}`)
   }
 
-  async function carryOut(who: number, verb: Verb, how: string, isTimer = false): Promise<void> {
-    const label = labelOf(verb, isTimer)
+  async function carryOut(who: number, verb: Verb, how: string, label = labelOf(verb, false)): Promise<void> {
     const gate = await standing(who, label, false)
     gate.go(how === 'REFUSED' ? 'lost' : 'on')
     await passing('pass', 0)
@@ -79,10 +80,10 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
   }
 
   /** A call in the background, and its answer with it. */
-  async function andBack(who: number, verb: Verb, how: string, isTimer = false): Promise<void> {
-    await carryOut(who, verb, how, isTimer)
-    if (how === 'REFUSED' || verb !== 'swap') return
-    const answered = await standing(who, labelOf(verb, isTimer), true)
+  async function andBack(who: number, how: string, label = labelOf('swap', false)): Promise<void> {
+    await carryOut(who, 'swap', how, label)
+    if (how === 'REFUSED') return
+    const answered = await standing(who, label, true)
     answered.go('on')
   }
 
@@ -90,14 +91,14 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
   async function giveBack(owner: number, how: string): Promise<void> {
     const isAt = (label: string): boolean =>
       gates.parked.some((it) => it.worker === owner && !it.after && it.label === label)
-    await carryOut(owner, 'get', 'OK', true)
+    await carryOut(owner, 'get', 'OK', labelOf('get', true))
     if (how !== 'DONE') return
     for (const pauseMs of PAUSES_MS) {
       if (isAt(labelOf('swap', false))) break
       if (pauseMs > 0) await passing('pass', pauseMs)
-      if (isAt(labelOf('get', true))) await carryOut(owner, 'get', 'OK', true)
+      if (isAt(labelOf('get', true))) await carryOut(owner, 'get', 'OK', labelOf('get', true))
     }
-    await andBack(owner, 'swap', how)
+    await andBack(owner, how)
   }
 
   async function answer(who: number, how: string): Promise<void> {
@@ -138,7 +139,7 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
       case 'DROP':
         return void must(actors.call(who)?.started || undefined, 'nothing is in the air')
       case 'RENEW':
-        return await andBack(owner, 'swap', how, true)
+        return await andBack(owner, how, labelOf('swap', true, who))
       case 'GIVEBACK':
         return await giveBack(owner, how)
       case 'TICK':
@@ -152,14 +153,14 @@ export async function replay(trace: Trace, plant?: (store: Store) => Store): Pro
         asides.push(seen(actors.actor(who).ibid.sweep()))
         return await carryOut(who, 'scan', how)
       case 'SWEEP':
-        return await andBack(who, 'swap', how)
+        return await andBack(who, how)
       case 'PURGE':
         return await carryOut(who, 'purge', how)
       case 'READ':
         asides.push(seen(actors.actor(PERSON).ibid.resolve(WHERE, resolutionIn(trace, at), BY)))
         return await carryOut(who, 'get', how)
       case 'DECIDE':
-        return await andBack(who, 'swap', how)
+        return await andBack(who, how)
       case 'END':
         return ended(how, actors.call(token)?.now())
       default:
