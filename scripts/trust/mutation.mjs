@@ -54,6 +54,10 @@ export const mutation = {
         }),
       )
       const tried = all.filter(({ isTried }) => isTried)
+      // A part that has a bound is not passed over in silence.
+      const untried = BOUND.filter((part) => countIn(all, part) > 0 && countIn(tried, part) === 0)
+      if (untried.length > 0)
+        return { error: `the time was up before any mutant of ${untried.join(' and ')}` }
       return reportOf(tried, every, await control(benches[0]))
     } finally {
       for (const bench of benches) bench.close()

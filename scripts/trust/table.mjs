@@ -11,8 +11,13 @@ export function verdictOf(report) {
   if (report.notRun !== undefined) return 'not run'
   if (report.error !== undefined) return 'FAILED'
   const { planted, caught } = report.control ?? { planted: 0, caught: 0 }
-  if (planted === 0 || caught < planted) return 'INVALID'
+  if (planted === 0 || caught < planted || triedNothing(report)) return 'INVALID'
   return report.violations === 0 ? 'holds' : 'VIOLATED'
+}
+
+/** No violation in no tries is no news. A row whose tries are not counted, because no rate follows, has no zero either. */
+function triedNothing({ tried, ran = {} }) {
+  return tried === 0 && Object.values(ran).includes(0)
 }
 
 /** The rule of three: after n tries without one, the rate is below 3/n with 95 % confidence. */

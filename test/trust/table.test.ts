@@ -28,6 +28,8 @@ describe('[R61] the verdict of a row', () => {
     ['INVALID', { ...SOUND, violations: 1, control: { planted: 1, caught: 0 } }],
     ['INVALID', { ...SOUND, control: { planted: 0, caught: 0 } }],
     ['INVALID', { ran: {}, tried: 5, violations: 0 }],
+    ['INVALID', { ...SOUND, ran: { kills: 0, cells: 40 }, tried: 0 }],
+    ['holds', { ...SOUND, ran: { mutants: 1_577, killed: 1_497 }, tried: 0 }],
     ['FAILED', { error: 'it came to no end' }],
     ['not run', { notRun: 'the script is not there' }],
     ['not run', undefined],
