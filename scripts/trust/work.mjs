@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readTally } from '../results.mjs'
+import { outcomeOf } from './outcome.mjs'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -57,7 +58,7 @@ export async function runTests(files, { env = {}, onLine } = {}) {
   try {
     const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs')
     const shape = ['--coverage.enabled=false', '--reporter=json', `--outputFile=${report}`]
-    const { stderr } = await runNode(
+    const { code, stderr } = await runNode(
       [vitest, 'run', '--config', 'scripts/trust/vitest.config.mjs', '--root', '.', ...files, ...shape],
       {
         env: { ...env, IBID_TEST_TALLY: tally, IBID_TRUST: figures },
@@ -66,14 +67,9 @@ export async function runTests(files, { env = {}, onLine } = {}) {
     )
     if (!existsSync(report)) throw new Error(`vitest left no report: ${stderr.slice(-600)}`)
     const results = JSON.parse(readFileSync(report, 'utf8')).testResults
-    const tests = results.flatMap(({ assertionResults }) => assertionResults)
-    const named = (status) => tests.filter((test) => test.status === status).map(({ fullName }) => fullName)
     const lines = existsSync(figures) ? readFileSync(figures, 'utf8').trim().split('\n') : []
-    // A file that did not load has no tests in it, and counts as a failure.
-    const broken = results.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
     return {
-      passed: named('passed'),
-      failed: [...named('failed'), ...broken.map(({ name }) => `${path.relative(root, name)} did not load`)],
+      ...outcomeOf(results, code, (name) => path.relative(root, name)),
       tally: readTally(tally),
       figures: lines.map((line) => JSON.parse(line)),
     }
