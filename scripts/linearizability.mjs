@@ -59,19 +59,19 @@ async function judge(name) {
   const startedMs = performance.now()
   const server = await SERVERS[name]()
   try {
-    const { operations, histories, failed } = await record(name, Number(values.rounds))
+    const { operations, unanswered, histories, failed } = await record(name, Number(values.rounds))
     const caught = await control()
     const durationMs = Math.round(performance.now() - startedMs)
-    tell(name, { operations, histories, failed, durationMs, control: caught })
-    return failed.length === 0 && caught.caught === caught.planted
+    tell(name, { operations, unanswered, histories, failed, durationMs, control: caught })
+    return failed.length === 0 && unanswered <= operations / 100 && caught.caught === caught.planted
   } finally {
     await server?.stop()
   }
 }
 
-function tell(name, { operations, histories, failed, durationMs, control }) {
+function tell(name, { operations, unanswered, histories, failed, durationMs, control }) {
   if (values.json) {
-    const ran = { store: name, operations, histories, processes: Number(values.processes) }
+    const ran = { store: name, operations, unanswered, histories, processes: Number(values.processes) }
     const property = `recorded histories of ${name} are linearisable`
     console.log(
       JSON.stringify({ property, ran, violations: failed.length, seeds: [seed], durationMs, control }),
@@ -81,6 +81,7 @@ function tell(name, { operations, histories, failed, durationMs, control }) {
   for (const one of failed.slice(0, 3)) console.log(describeStuck(one))
   const figures = [
     `${operations.toLocaleString('en')} operations`,
+    `${unanswered.toLocaleString('en')} without an answer`,
     `${histories} histories`,
     `${failed.length} without an order`,
     `planted race ${control.caught === control.planted ? 'found' : 'NOT FOUND'}`,

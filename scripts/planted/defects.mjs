@@ -16,6 +16,7 @@ import { run } from './run.mjs'
 import { saga } from './saga.mjs'
 import { server } from './server.mjs'
 import { sqlite } from './sqlite.mjs'
+import { testing } from './testing.mjs'
 import { webhook } from './webhook.mjs'
 
 export const defects = [
@@ -37,6 +38,7 @@ export const defects = [
   ...server,
   ...cli,
   ...demo,
+  ...testing,
 ]
 
 /** Changes nothing, so no test can catch it: the run has to say so. */

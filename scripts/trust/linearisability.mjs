@@ -8,14 +8,20 @@ export const linearisability = {
   property: 'Recorded histories are linearisable',
   async run({ quick, progress }) {
     if (!isThere(SCRIPT)) return { notRun: `${SCRIPT} is not there` }
-    const few = quick ? ['--stores', 'sqlite', '--rounds', '4'] : []
-    const { stdout, stderr } = await runNode([SCRIPT, '--json', ...few], { onLine: progress })
+    const names = quick ? ['sqlite'] : ['sqlite', 'postgres', 'redis']
+    const few = quick ? ['--rounds', '4'] : []
+    const args = [SCRIPT, '--json', '--stores', names.join(','), ...few]
+    const { stdout, stderr } = await runNode(args, { onLine: progress })
     const stores = stdout
       .trim()
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line))
-    if (stores.length === 0) return { error: `no history was judged: ${stderr.trim().slice(-300)}` }
+    const missing = names.filter((name) => !stores.some(({ ran }) => ran.store === name))
+    if (missing.length > 0)
+      return { error: `no history of ${missing.join(', ')} was judged: ${stderr.trim().slice(-300)}` }
+    const mute = stores.find(({ ran }) => ran.unanswered > ran.operations / 100)
+    if (mute) return { error: `${mute.ran.store} left ${mute.ran.unanswered} operations without an answer` }
     const sum = (pick) => stores.reduce((total, one) => total + pick(one), 0)
     return {
       ran: {

@@ -27,12 +27,18 @@ async function record(store: string, rounds: number): Promise<Recording> {
 test.each(['sqlite', 'postgres', 'redis'])(
   '[R2, R8, R60] %s: what processes were told at once can be put in one order',
   async (store) => {
-    const { operations, histories, failed } = await record(store, 6)
+    const { operations, unanswered, histories, failed } = await record(store, 6)
     expect(failed.map(describeStuck)).toEqual([])
     expect(histories).toBe(18)
     expect(operations).toBeGreaterThan(6 * 3 * 40 - 1)
+    expect(unanswered).toBe(0)
   },
 )
+
+test('a store that answers nothing is not taken for one that answers well', async () => {
+  expect(await record('mute', 1)).toMatchObject({ operations: 0, failed: [] })
+  expect((await record('mute', 1)).unanswered).toBeGreaterThan(100)
+})
 
 test('[R2] a claim that reads first and inserts after has no order', async () => {
   const { failed } = await record('racy', 3)

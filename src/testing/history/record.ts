@@ -18,7 +18,10 @@ export interface RecordOptions {
 }
 
 export interface Recording {
+  /** That were answered. */
   readonly operations: number
+  /** That ended in an error: whether they were done is not known, so they fit in anywhere and prove nothing. */
+  readonly unanswered: number
   readonly histories: number
   /** Histories for which there is no order. */
   readonly failed: readonly Extract<Linearized, { ok: false }>[]
@@ -37,6 +40,7 @@ export async function recordHistories(options: RecordOptions): Promise<Recording
   )
   const failed: Extract<Linearized, { ok: false }>[] = []
   let count = 0
+  let unanswered = 0
   try {
     const module = String(options.module)
     await Promise.all(children.map((child) => child.call('open', { module, context })))
@@ -49,6 +53,7 @@ export async function recordHistories(options: RecordOptions): Promise<Recording
         children.map((child, n) => child.call<Operation[]>('round', orders[n])),
       )
       const all = recorded.flat()
+      unanswered += all.filter(({ action }) => action.answer === undefined).length
       count += all.length
       for (const key of keys) {
         const judged = linearize(all.filter((one) => one.key === key))
@@ -59,5 +64,5 @@ export async function recordHistories(options: RecordOptions): Promise<Recording
     await Promise.all(children.map((child) => child.end()))
     await rm(directory, { recursive: true, force: true })
   }
-  return { operations: count, histories: rounds * KEYS, failed }
+  return { operations: count - unanswered, unanswered, histories: rounds * KEYS, failed }
 }
