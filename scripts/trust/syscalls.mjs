@@ -70,10 +70,19 @@ async function tryDisk(parent, shim, how, number, calls, faulty) {
     IBID_FAIL_COUNT: count,
     [`IBID_FAIL_${how}`]: String(number),
   }
-  await runNode([WORKER, folder, String(calls), ...(faulty ? [faulty] : [])], { env })
+  const { code, stderr } = await runNode([WORKER, folder, String(calls), ...(faulty ? [faulty] : [])], {
+    env,
+  })
   const told = lines(path.join(folder, 'told.jsonl')).map((line) => JSON.parse(line))
   const effects = lines(path.join(folder, 'effects.txt'))
   const violations = await judge(folder, told, effects)
+  const asked = new Set(told.map(({ key }) => key)).size
+  if (code !== 0 || asked < calls) {
+    const what = `the program ended with ${code} after ${asked} of ${calls} calls: ${stderr.trim().slice(-200).replaceAll(/\s+/g, ' ')}`
+    // Of the control that would say nothing: it is there for what the books find.
+    if (faulty) throw new Error(what)
+    violations.push(what)
+  }
   return {
     runs: 1,
     failures: existsSync(count) ? statSync(count).size : 0,
