@@ -17,6 +17,7 @@ const fixture = (name) => new URL(`../../test/fixtures/${name}-store.mjs`, impor
 const FIRST = { leaseMs: 300, lanes: 6 }
 const LATER = { leaseMs: 300, lanes: 6, together: 12, rounds: 20 }
 const QUICK = { ...FIRST, points: ['before claim', 'after effect', ['after effect', 'before settle']] }
+const SHORT = `stopped when its time was up, short of ${KILLS.toLocaleString('en')} kills`
 const ALL = ['hold', 'check', 'retry', 'atomic']
 
 export const crashes = {
@@ -32,7 +33,6 @@ export const crashes = {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-trust-'))
     const tally = path.join(folder, 'tally.jsonl')
     process.env.IBID_TEST_TALLY = tally
-    let unreached = 0
     let size = quick ? QUICK : FIRST
     try {
       do {
@@ -47,20 +47,22 @@ export const crashes = {
           for (const cell of cells) {
             book.cells++
             book.kills += cell.killed.filter(Boolean).length
-            unreached += cell.killed.filter((isKilled) => !isKilled).length
-            if (cell.violation)
-              book.violations.push(`${name}: ${cell.policy}, ${cell.points}: ${cell.violation}`)
+            // Where nobody was killed, nothing was tried, and a count of zero would hide it.
+            const wrong =
+              cell.violation ?? (cell.killed.includes(false) ? 'a point was not reached' : undefined)
+            if (wrong) book.violations.push(`${name}: ${cell.policy}, ${cell.points}: ${wrong}`)
           }
           progress(`${killed()} kills`)
         }
         size = LATER
       } while (killed() < most && performance.now() < stopMs)
       const processes = readTally(tally).kills ?? 0
-      const control = await crashMatrix({
-        module: fixture('forgetful'),
-        policies: ['hold'],
-        points: ['after effect'],
-      })
+      // Both ways of dying: alone, and with others.
+      const forgetful = { module: fixture('forgetful'), policies: ['hold'], points: ['after effect'] }
+      const control = await Promise.all([
+        crashMatrix(forgetful),
+        crashMatrix({ ...forgetful, rounds: 2, together: 2 }),
+      ])
       const violations = [...books.values()].flatMap((book) => book.violations)
       return {
         ran: {
@@ -71,8 +73,8 @@ export const crashes = {
         },
         tried: killed(),
         violations: violations.length,
-        control: { planted: 1, caught: control.some(({ violation }) => violation !== undefined) ? 1 : 0 },
-        note: noteOf(unreached, killed() < most),
+        control: { planted: control.length, caught: control.filter(isCaught).length },
+        note: killed() < most ? SHORT : undefined,
         details: [
           ...[...books].map(([name, { kills, cells }]) => `${name}: ${kills} kills in ${cells} cells`),
           ...violations.slice(0, 20),
@@ -85,12 +87,9 @@ export const crashes = {
   },
 }
 
-function noteOf(unreached, isShort) {
-  const notes = []
-  if (isShort) notes.push(`stopped when its time was up, short of ${KILLS.toLocaleString('en')} kills`)
-  if (unreached > 0) notes.push(`${unreached} points were not reached`)
-  return notes.length === 0 ? undefined : notes.join(', ')
-}
+/** In every cell: a control that is seen without a kill shows nothing of kills. */
+const isCaught = (cells) =>
+  cells.every(({ violation, killed }) => violation !== undefined && killed.every(Boolean))
 
 const sqlite = { name: 'sqlite', policies: ALL, stop: async () => {} }
 

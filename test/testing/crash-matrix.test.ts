@@ -89,6 +89,9 @@ describe('the crash matrix', () => {
     'more effects than attempts': { policy: 'retry', effects: 3 },
     'a retry that gave up': { policy: 'retry', state: 'unknown' },
     'callers who were told different things': { answers: ['effect 1', 'effect 2'] },
+    'callers who were all told of what nobody did': { answers: ['effect 2', 'effect 2'] },
+    'callers who all got an error, where it is done': { answers: ['LEASE_LOST', 'LEASE_LOST'] },
+    'callers of a held key who got a value': { policy: 'hold', state: 'unknown' },
   }
   for (const [name, fields] of Object.entries(broken)) {
     it(`sees ${name}`, () => {

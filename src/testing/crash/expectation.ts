@@ -1,7 +1,8 @@
 /**
  * What each policy promises, whatever the point of the crash. Hold and check: never two effects. Retry: it may be
  * repeated, and the receipt's attempts account for it. Atomic: exactly one. And for all of them: no key is left
- * without an end, success is never claimed without an effect, and everyone is told the same.
+ * without an end, success is never claimed without an effect, and everyone is told the same: what an effect gave, or,
+ * of a held key, that its outcome is not known.
  */
 import type { CrashCell } from './crash-matrix.js'
 
@@ -21,5 +22,13 @@ export function violationOf(cell: CrashCell): string | undefined {
     return `${policy} must get to an end by itself, and is ${state}`
   if (new Set(answers).size > 1)
     return `the callers were told different things: ${[...new Set(answers)].join(', ')}`
-  return undefined
+  const wrong = answers.find((told) => !isTrue(told, cell))
+  return wrong === undefined ? undefined : `the receipt is ${state}, and the callers were told ${wrong}`
+}
+
+/** Effects are numbered as they happen, and each gives its number: see `perform`. */
+function isTrue(told: string, { state, effects }: CrashCell): boolean {
+  if (state === 'unknown') return told === 'OUTCOME_UNKNOWN'
+  const number = Number(/^effect (\d+)$/.exec(told)?.[1])
+  return state !== 'succeeded' || (number >= 1 && number <= effects)
 }
