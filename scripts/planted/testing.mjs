@@ -4,6 +4,27 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/testing', 'test')
 
 export const testing = [
+  ...at('black-box/properties/odd-keys.ts', 'hammer/planted', [
+    {
+      name: 'a long key that is told to come back for ever is said to be honoured',
+      find: "(answer) => answer.kind === 'wait'",
+      put: "(answer) => answer.kind === 'lost'",
+    },
+  ]),
+  ...at('black-box/properties/other-payload.ts', 'hammer/planted', [
+    {
+      name: 'a payload that is refused under any key is taken for a refused duplicate',
+      find: "if (alone.kind === 'done') return undefined",
+      put: 'if (alone) return undefined',
+    },
+  ]),
+  ...at('black-box/properties/key-missing.ts', 'hammer/planted', [
+    {
+      name: 'a second call without a key may be refused for the payload of the first',
+      find: 'isFit && `another',
+      put: '!isRefused && isFit && `another',
+    },
+  ]),
   ...at('crash/expectation.ts', 'testing/crash-matrix', [
     {
       name: 'the crash matrix takes any answer for a true one, if all got the same',

@@ -44,6 +44,13 @@ const FAULTS: readonly (readonly [property: string, fault: Fault, saw: RegExp])[
   ['other-payload-during', 'checks the payload only when it is done', /both payloads were accepted/],
   ['key-missing', 'runs without a key', /^2 effects for the same call twice without a key/],
   ['key-missing', 'has one record for all without a key', /it was taken for the first/],
+  [
+    'key-missing',
+    'has one record for all without a key, and compares',
+    /without a key got 422.*taken for the first/,
+  ],
+  ['long-key', 'never ends with a long key', /a key of 256 characters was told to come back \(409\)/],
+  ['long-key', 'refuses a long key that it knows', /of 256 characters was accepted, and its retry got 400/],
   ['long-key', 'cuts keys at 255', /two keys of 256 characters were taken for one/],
   ['long-key', 'breaks on long keys', /a key of 2000 characters got 500/],
   ['odd-key', 'ignores case', /two keys that differ by case were taken for one/],
@@ -69,6 +76,15 @@ test('[R62] every property has a planted fault', () => {
   expect([...new Set(FAULTS.map(([property]) => property))].toSorted()).toEqual(
     PROPERTIES.map(({ id }) => id).toSorted(),
   )
+})
+
+test('a payload that is refused anyway shows nothing of keys', async () => {
+  const only = ['other-payload-after', 'other-payload-during']
+  const why = 'the other payload got 400 under a key of its own too: give --other-body, one that is accepted'
+  expect(await check('limits amounts, and replays to any payload', { only })).toEqual({
+    'other-payload-after': why,
+    'other-payload-during': why,
+  })
 })
 
 test('a violation comes with the calls that show it', async () => {

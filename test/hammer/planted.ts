@@ -15,7 +15,11 @@ export type Fault =
   | 'checks the payload only when it is done'
   | 'runs without a key'
   | 'has one record for all without a key'
+  | 'has one record for all without a key, and compares'
+  | 'limits amounts, and replays to any payload'
   | 'cuts keys at 255'
+  | 'never ends with a long key'
+  | 'refuses a long key that it knows'
   | 'breaks on long keys'
   | 'ignores case'
   | 'ignores keys with spaces'
@@ -91,7 +95,9 @@ export async function plant(fault: Fault | undefined): Promise<Planted> {
     const first = (reply: Reply): { reply: Reply; isReplay: boolean } => ({ reply, isReplay: false })
     let body = ''
     for await (const chunk of request) body += String(chunk)
-    const payload = JSON.parse(body) as { readonly how?: string }
+    const payload = JSON.parse(body) as { readonly how?: string; readonly amount?: number }
+    const isLimited = has('limits amounts, and replays to any payload')
+    if (isLimited && Number(payload.amount) > 100) return first({ status: 400, body: '{}' })
     const given = request.headers['idempotency-key'] as string | undefined
     if (has('has no guard') || (given?.includes(' ') && has('ignores keys with spaces'))) {
       return first(await work(payload))
@@ -100,12 +106,15 @@ export async function plant(fault: Fault | undefined): Promise<Planted> {
       return first({ status: 201, body: '{}' })
     }
     if (given === undefined && has('runs without a key')) return first(await work(payload))
-    const key = given ?? (has('has one record for all without a key') ? 'none' : undefined)
+    const compares = has('has one record for all without a key, and compares')
+    const key = given ?? (has('has one record for all without a key') || compares ? 'none' : undefined)
     if (key === undefined) return first({ status: 400, body: '{}' })
     if (key.length > 1_000) return first({ status: has('breaks on long keys') ? 500 : 400, body: '{}' })
     const id = idOf(request, key)
     const found = kept.get(id)
-    if (found) return replayOf(found, given === undefined ? found.body : body)
+    const isLong = key.length > 255
+    if (found && isLong && has('refuses a long key that it knows')) return first({ status: 400, body: '{}' })
+    if (found) return replayOf(found, given === undefined && !compares ? found.body : body)
     if (has('finds, then creates')) await sleep(5)
     const mine: Kept = { body }
     kept.set(id, mine)
@@ -113,13 +122,15 @@ export async function plant(fault: Fault | undefined): Promise<Planted> {
     const reply = await work(payload)
     // A process that was killed writes nothing any more.
     if (born !== life) return first(reply)
+    if (isLong && has('never ends with a long key')) return first(reply)
     if (reply.status >= 500 && has('forgets failures')) kept.delete(id)
     else if (reply.status < 500 || !has('never ends after a failure')) mine.reply = reply
     return first(reply)
   }
 
   function replayOf(found: Kept, body: string): { readonly reply: Reply; readonly isReplay: boolean } {
-    const isOther = found.body !== body && !has('replays to any payload')
+    const isLimited = has('limits amounts, and replays to any payload')
+    const isOther = found.body !== body && !has('replays to any payload') && !isLimited
     const isChecked = found.reply !== undefined || !has('checks the payload only when it is done')
     if (isOther && isChecked) return { reply: { status: 422, body: '{}' }, isReplay: false }
     if (found.reply) return { reply: found.reply, isReplay: true }

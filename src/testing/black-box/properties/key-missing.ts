@@ -25,12 +25,17 @@ export const keyMissing: Property = {
     const more = await bench.counting()
     const other = await bench.call({ key: undefined, payload: 'other' })
     const added = await more()
+    const isRefused = first.kind === 'done' && other.kind === 'refused'
+    const isFit =
+      isRefused && (await bench.persist({ key: bench.newKey(), payload: 'other' })).kind === 'done'
     return judged(
       [
         ...faults,
         other.kind === 'done' &&
           added === 0 &&
           'another payload without a key was answered without an effect: it was taken for the first',
+        isFit &&
+          `another payload without a key got ${other.said}, and with one it is done: it was taken for the first`,
       ],
       count,
       first.kind === 'refused' ? `refused with ${first.said}` : undefined,

@@ -49,24 +49,33 @@ async function apart(bench: Bench, pairs: readonly Pair[]): Promise<Finding> {
   let refused = 0
   for (const [kind, one, other] of pairs) {
     const twice = await bench.counting()
-    const answers = [
-      await bench.persist({ key: one, payload: 'plain' }),
-      await bench.persist({ key: one, payload: 'plain' }),
-    ]
+    const first = await bench.persist({ key: one, payload: 'plain' })
+    const again = await bench.persist({ key: one, payload: 'plain' })
     const count = await twice()
     const more = await bench.counting()
     const last = await bench.persist({ key: other, payload: 'plain' })
     const added = await more()
-    const broken = [...answers, last].find(isBroken)
+    const broken = [first, again, last].find(isBroken)
+    const stuck = [first, again, last].find((answer) => answer.kind === 'wait')
     if (broken) faults.push(`a key ${kind} got ${broken.said}`)
+    if (stuck) faults.push(`a key ${kind} was told to come back (${stuck.said}), and nothing else`)
+    if (first.kind === 'done' && again.kind === 'refused' && (await isRetryDone(bench)))
+      faults.push(`a key ${kind} was accepted, and its retry got ${again.said}`)
     if (count !== undefined && count > 1) faults.push(`${count} effects for 1 key ${kind}: it was ignored`)
-    if (last.kind === 'done' && answers[0]?.kind === 'done' && added === 0) {
+    if (last.kind === 'done' && first.kind === 'done' && added === 0) {
       faults.push(`two keys ${kind} were taken for one`)
     }
-    if (answers[0]?.kind !== 'refused') continue
+    if (first.kind !== 'refused') continue
     refused++
     if (count !== undefined && count > 0) faults.push(`a key ${kind} was refused, and the effect happened`)
   }
   const note = refused === 0 ? undefined : `${refused} of ${pairs.length} kinds are refused`
   return judged(faults, bench.hasProbe ? 0 : undefined, note)
+}
+
+/** Of a plain key. Where that is refused as well, nothing is wrong with the others. */
+async function isRetryDone(bench: Bench): Promise<boolean> {
+  const order = { key: bench.newKey(), payload: 'plain' } as const
+  await bench.persist(order)
+  return (await bench.persist(order)).kind === 'done'
 }

@@ -1,7 +1,7 @@
 /**
  * One key, two meanings. Whatever comes second must be told so: a replay would be the answer to another question,
  * and an execution would give one key two effects. Also while the first is still running, where a check of what
- * is stored finds nothing yet.
+ * is stored finds nothing yet. A refusal shows that only where the same payload is taken under a key of its own.
  */
 import type { Bench } from '../bench.js'
 import type { Property } from '../property.js'
@@ -14,7 +14,8 @@ export const otherPayloadAfter: Property = {
   id: 'other-payload-after',
   about: 'another payload under a key that was used: refused, neither replayed nor executed',
   async test(bench) {
-    if (bench.payloads.other === undefined) return missing(bench)
+    const unfit = await unfitOther(bench)
+    if (unfit) return unfit
     const effects = await bench.counting()
     const key = bench.newKey()
     const first = await bench.persist({ key, payload: 'plain' })
@@ -39,7 +40,8 @@ export const otherPayloadDuring: Property = {
   id: 'other-payload-during',
   about: 'another payload while the first runs: one of them is done, the other is refused',
   async test(bench) {
-    if (bench.payloads.other === undefined) return missing(bench)
+    const unfit = await unfitOther(bench)
+    if (unfit) return unfit
     const effects = await bench.counting()
     const first = bench.payloads.slow === undefined ? 'plain' : 'slow'
     let accepted = 0
@@ -73,6 +75,13 @@ function isNoRefusal({ kind }: Answer): boolean {
   return kind === 'failed' || kind === 'lost' || kind === 'wait'
 }
 
-function missing({ target }: Bench): Finding {
-  return notTested(`no other payload: give --other-${target.payloadName}`)
+/** Undefined: there is another payload, and nothing is wrong with it but the key. */
+async function unfitOther(bench: Bench): Promise<Finding | undefined> {
+  const flag = `--other-${bench.target.payloadName}`
+  if (bench.payloads.other === undefined) return notTested(`no other payload: give ${flag}`)
+  const alone = await bench.persist({ key: bench.newKey(), payload: 'other' })
+  if (alone.kind === 'done') return undefined
+  return notTested(
+    `the other payload got ${alone.said} under a key of its own too: give ${flag}, one that is accepted`,
+  )
 }
