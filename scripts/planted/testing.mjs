@@ -32,6 +32,13 @@ export const testing = [
       put: 'answers.find((told) => told === cell.state)',
     },
   ]),
+  ...at('hammer/hammer.ts', 'testing/hammer', [
+    {
+      name: 'all is well where the hammer made no call',
+      find: '(target.call === undefined && count < 1)',
+      put: 'count < 0',
+    },
+  ]),
   ...at('history/record.ts', 'simulation/histories', [
     {
       name: 'a recorded call that failed is counted as one that was explained',

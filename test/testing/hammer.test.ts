@@ -77,6 +77,14 @@ it('counts callers who got an error, and tries again what may be tried again', a
   expect(report.errors).toEqual([{ code: 'BROKEN', message: 'broken', times: 1 }])
 })
 
+it('refuses to say that all is well where no call would be made', async () => {
+  const module = new URL('../fixtures/hammer-naive.mjs', import.meta.url)
+  const nothing = { code: 'INVALID_INTENT', message: expect.stringContaining('nothing to hammer') as string }
+  await expect(hammer({})).rejects.toMatchObject(nothing)
+  await expect(hammer({ call: () => 1 }, { calls: 0 })).rejects.toMatchObject(nothing)
+  await expect(hammer({ module }, { processes: 0 })).rejects.toMatchObject(nothing)
+})
+
 it('says what a process said that could not be started', async () => {
   const module = join(directory, 'missing.mjs')
   await expect(hammer({ module }, { processes: 1 })).rejects.toMatchObject({ code: 'CHILD_PROCESS_FAILED' })

@@ -4,6 +4,7 @@
  * caller would see, `effects` counts what really happened.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { type IbidError, invalidIntent } from '../../core/errors.js'
 import { type Child, compiled, startChild } from '../process/start.js'
 import { moduleUrl } from '../store/processes.js'
 import { tally } from '../tally.js'
@@ -49,6 +50,7 @@ export interface HammerReport {
 export async function hammer(target: HammerTarget, options: HammerOptions = {}): Promise<HammerReport> {
   const { calls = 50, retries = 100 } = options
   const count = target.module === undefined ? 0 : (options.processes ?? 4)
+  if (calls < 1 || (target.call === undefined && count < 1)) throw nothingToCall()
   const children = Array.from({ length: count }, () => startChild(compiled('./child.js', import.meta.url)))
   try {
     await Promise.all(children.map((child) => child.call('open', openingOf(target))))
@@ -60,6 +62,13 @@ export async function hammer(target: HammerTarget, options: HammerOptions = {}):
   } finally {
     await Promise.all(children.map((child) => child.end()))
   }
+}
+
+function nothingToCall(): IbidError {
+  return invalidIntent(
+    'there is nothing to hammer: no call would be made',
+    'give `call`, or `module` and a process or more, and at least one of `calls`: no call is no good news',
+  )
 }
 
 function openingOf({ module, argument }: HammerTarget): {
