@@ -79,7 +79,13 @@ function ratioName({ of, to }) {
 }
 
 const files = (await readdir(here)).filter((name) => name.endsWith('.suite.mjs')).sort()
+const names = files.map((file) => file.replace('.suite.mjs', ''))
 const wanted = flags.only?.split(',')
+const unknown = wanted?.filter((name) => !names.includes(name)) ?? []
+if (unknown.length > 0) {
+  console.log(`there is no suite ${unknown.join(', ')}; there are ${names.join(', ')}`)
+  process.exit(1)
+}
 const suites = []
 for (const file of files) {
   if (wanted && !wanted.includes(file.replace('.suite.mjs', ''))) continue
