@@ -42,15 +42,26 @@ export const malformed = {
       found.push(...one.found)
       ran[name] = one.sent
     }
-    // The same judge over a guard that believes everything.
-    const control = await tryAll('webhooks', await webhookAttack(believer), 1_000, progress)
+    // The same judges, each over something that lets everything pass.
+    const controls = {
+      'JSON texts': await textAttack(laxParse),
+      intents: await intentAttack(forgetful),
+      requests: await requestAttack(careless),
+      webhooks: await webhookAttack(believer),
+    }
+    const missed = []
+    for (const [name, attack] of Object.entries(controls)) {
+      const one = await tryAll(name, attack, 1_000, progress)
+      if (one.found.length === 0) missed.push(name)
+    }
+    const planted = Object.keys(controls).length
     return {
       ran,
       tried: Object.values(ran).reduce((sum, count) => sum + count, 0),
       violations: found.length,
       seeds: `${SEED}`,
-      control: { planted: 1, caught: control.found.length > 0 ? 1 : 0 },
-      details: found.slice(0, 10),
+      control: { planted, caught: planted - missed.length },
+      details: [...missed.map((name) => `NOT CAUGHT: ${name}`), ...found.slice(0, 10)],
     }
   },
 }
@@ -97,15 +108,16 @@ const goodText = (at) =>
   JSON.stringify({ id: `evt_${at}`, amount: at / 8, nested: { list: [1, null, true, 'é', { a: '\u2028' }] } })
 
 /** What JSON itself refuses is refused; what is accepted reads the same again from its canonical form. */
-async function textAttack() {
+async function textAttack(given) {
   const { parseStrict, canonicalJson } = await import('../../dist/key/index.js')
   const { IbidError } = await import('../../dist/index.js')
+  const parse = given ?? parseStrict
   return (next, at) => {
     const text = damage(goodText(at), next)
     try {
-      const canonical = canonicalJson(parseStrict(text))
+      const canonical = canonicalJson(parse(text))
       if (!isJson(text)) return `accepted what is no JSON: ${JSON.stringify(text)}`
-      if (canonicalJson(parseStrict(canonical)) !== canonical) return `not canonical: ${canonical}`
+      if (canonicalJson(parse(canonical)) !== canonical) return `not canonical: ${canonical}`
     } catch (error) {
       if (!(error instanceof IbidError)) return `threw ${error}: ${JSON.stringify(text)}`
     }
@@ -129,8 +141,9 @@ async function freshIbid() {
 }
 
 /** Refused with a code, and nothing ran; or accepted, and it ran once. */
-async function intentAttack() {
+async function intentAttack(given) {
   const { ibid, IbidError } = await freshIbid()
+  const once = given ?? ibid.once
   const odd = [
     undefined,
     null,
@@ -154,23 +167,25 @@ async function intentAttack() {
       payload: pick(goodText(at)),
     }
     let effects = 0
-    const error = await ibid
-      .once(next() < 0.02 ? odd[0] : intent, () => void effects++)
-      .then(
-        () => undefined,
-        (thrown) => thrown,
-      )
+    const { error, replayed } = await once(next() < 0.02 ? odd[0] : intent, () => void effects++).then(
+      (answer) => ({ replayed: answer.replayed }),
+      (thrown) => ({ error: thrown }),
+    )
     if (error !== undefined && !(error instanceof IbidError)) return `threw ${error}`
     if (error !== undefined && effects > 0) return `refused with ${error.code}, and ran`
+    if (error === undefined && effects === 0 && !replayed) return 'accepted, and never ran'
     return effects > 1 ? 'ran twice' : undefined
   }
 }
 
-/** A key that is damaged is refused with a 4xx and nothing runs, or is a key of its own. Never a 5xx. */
-async function requestAttack() {
+/**
+ * A key that is damaged is refused with a 4xx and nothing runs, or is a key of its own. Never a 5xx. No two bodies are
+ * the same, so nothing is a replay. A text that is opened and never closed is no key, whoever reads it.
+ */
+async function requestAttack(given) {
   const { ibid } = await freshIbid()
   const { idempotent } = await import('../../dist/guards/http/index.js')
-  const guard = idempotent(ibid, { tenant: () => 'acme', required: true })
+  const guard = given ?? idempotent(ibid, { tenant: () => 'acme', required: true })
   return async (next, at) => {
     let runs = 0
     const headers = new Headers({ 'content-type': 'application/json' })
@@ -188,6 +203,9 @@ async function requestAttack() {
     const response = await guard(request, () => (runs++, new Response('done')))
     if (response.status >= 500) return `answered ${response.status} to ${headers.get('idempotency-key')}`
     if (response.status >= 400 && runs > 0) return `refused with ${response.status}, and ran`
+    const sent = headers.get('idempotency-key')
+    if (response.status < 400 && runs === 0) return `answered ${response.status} to ${sent} and never ran`
+    if (runs > 0 && /^"[^"\\]*$/.test(sent)) return `ran under the key ${sent}`
     return runs > 1 ? 'ran twice' : undefined
   }
 }
@@ -225,7 +243,18 @@ function isSameBytes(one, two) {
   return Buffer.from(one).equals(Buffer.from(two))
 }
 
-/** The planted fault: no signature is looked at. */
+/** The planted faults: a text that is no JSON is read all the same. */
+function laxParse(text) {
+  return isJson(text) ? JSON.parse(text) : text
+}
+
+/** Whatever is asked for is said to be done. */
+const forgetful = () => Promise.resolve({ replayed: false })
+
+/** No key is looked at. */
+const careless = async (_request, handle) => await handle()
+
+/** No signature is looked at. */
 function believer(_ibid, handle) {
   return async (request) => {
     await handle(await request.text())
