@@ -1,6 +1,7 @@
 /**
  * Pairs of tenants whose names were made to be mistaken for each other, with the same scope and key, or with parts that
- * were moved from one field to the next. Neither may see, block, replay or resolve what is the other's.
+ * were moved from one field to the next. Neither may see, block or replay what is the other's, one after the other or
+ * one within the other, with everything that a process remembers.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -71,7 +72,7 @@ async function tryPairs(store, pairs, progress) {
   const { createIbid } = await import('../../dist/index.js')
   const { random } = await import('../../dist/testing/random.js')
   const { next } = random(SEED)
-  const ibid = createIbid({ store, housekeeping: false, cache: false })
+  const ibid = createIbid({ store, housekeeping: false })
   const found = []
   let tried = 0
   const text = () =>
@@ -82,13 +83,24 @@ async function tryPairs(store, pairs, progress) {
     const [one, two] = alike(text(), text(), `${text()}${pair}`, next)
     if (one.tenant === two.tenant) continue
     tried++
-    const first = await ibid.once({ ...one, payload: 1 }, () => 'one').catch(({ code }) => ({ value: code }))
+    const call = (address, value, effect = () => value) =>
+      ibid.once({ ...address, payload: value }, effect, { wait: 0 }).catch(({ code }) => ({ value: code }))
+    const first = await call(one, 'one')
     const seen = await ibid.get(two)
-    const second = await ibid.once({ ...two, payload: 2 }, () => 'two').catch(({ code }) => ({ value: code }))
+    const second = await call(two, 'two')
+    // And while the other is under way: nobody joins it, or is kept waiting by it.
+    const [outer, inner] = [one, two].map((address) => ({ ...address, key: `${address.key} within` }))
+    let fourth
+    const third = await call(outer, 'one', async () => {
+      fourth = await call(inner, 'two')
+      return 'one'
+    })
     const listed = await ibid.list({ tenant: two.tenant, limit: 50 })
     if (seen !== undefined) found.push(`${JSON.stringify([one, two])}: seen`)
     if (first.value !== 'one' || second.value !== 'two')
       found.push(`${JSON.stringify([one, two])}: ${first.value}, ${second.value}`)
+    if (third.value !== 'one' || fourth?.value !== 'two')
+      found.push(`${JSON.stringify([outer, inner])}, one within the other: ${third.value}, ${fourth?.value}`)
     const strangers = listed.receipts.filter(({ tenant }) => tenant !== two.tenant)
     if (strangers.length > 0) found.push(`${two.tenant} was shown what belongs to ${strangers[0].tenant}`)
     if (pair % 1_000 === 0) progress(`${pair} pairs on ${store.name}`)
