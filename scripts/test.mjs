@@ -46,6 +46,8 @@ const strays = outsideErrors(outside)
 checks.push({ name: 'no error outside of a test', ok: strays.length === 0 })
 // With all tests green and no such error, what vitest still fails on is a coverage threshold.
 if (run.failed.length + strays.length === 0) checks.push({ name: 'coverage', ok: vitest.ok })
+// However it was done: a condition, an option, a call in the middle of the test.
+checks.push({ name: 'no test was skipped', ok: run.skipped.length === 0 })
 const missing = unproven(run)
 checks.push({ name: 'requirements proven', ok: missing.length === 0 })
 

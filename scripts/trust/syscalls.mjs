@@ -78,7 +78,8 @@ async function tryDisk(parent, shim, how, number, calls, faulty) {
   const violations = await judge(folder, told, effects)
   const asked = new Set(told.map(({ key }) => key)).size
   if (code !== 0 || asked < calls) {
-    const what = `the program ended with ${code} after ${asked} of ${calls} calls: ${stderr.trim().slice(-200).replaceAll(/\s+/g, ' ')}`
+    const said = stderr.trim().slice(-200).replaceAll(/\s+/g, ' ')
+    const what = `the program ended with ${code} after ${asked} of ${calls} calls: ${said}`
     // Of the control that would say nothing: it is there for what the books find.
     if (faulty) throw new Error(what)
     violations.push(what)

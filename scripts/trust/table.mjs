@@ -15,7 +15,7 @@ export function verdictOf(report) {
   return report.violations === 0 ? 'holds' : 'VIOLATED'
 }
 
-/** No violation in no tries is no news. A row whose tries are not counted, because no rate follows, has no zero either. */
+/** No violation in no tries is no news. Where tries are not counted, because no rate follows, no count is zero. */
 function triedNothing({ tried, ran = {} }) {
   return tried === 0 && Object.values(ran).includes(0)
 }

@@ -82,7 +82,8 @@ export const RULES: readonly Rule[] = [
   {
     name: 'no test is skipped or run alone',
     looksAt: (path) => path.endsWith('.test.ts'),
-    find: (_path, text) => lines(text, /\b(test|it|describe|suite|bench)(\.\w+)*\.(skip|only|todo|fails)\b/),
+    find: (_path, text) =>
+      lines(text, /\b(test|it|describe|suite|bench)(\.\w+)*\.(skip|skipIf|runIf|only|todo|fails)\b/),
     breach: { path: 'test/lazy.test.ts', text: "test.concurrent.skip('later', () => {})\n" },
   },
   {
