@@ -21,8 +21,8 @@ export const testing = [
   ...at('black-box/properties/key-missing.ts', 'hammer/planted', [
     {
       name: 'a second call without a key may be refused for the payload of the first',
-      find: 'isFit && `another',
-      put: '!isRefused && isFit && `another',
+      find: "first.kind === 'done' && other.kind === 'refused'",
+      put: "first.kind === 'done' && other.kind === 'lost'",
     },
   ]),
   ...at('crash/expectation.ts', 'testing/crash-matrix', [
