@@ -40,3 +40,12 @@ test('idempotency-backend 1.0.4, which claims nothing before the work, is caught
     operations: { good: false, text: 'the other operation got the first one’s result' },
   })
 })
+
+test('a package whose readers get nothing but an error does not come through the zombie', async () => {
+  const module = new URL('../fixtures/forgetful-peer.mjs', import.meta.url).href
+  const { settings } = peer('ibid')
+  expect(await zombie({ module, settings: { ...settings, lockMs: 200 } })).toEqual({
+    good: false,
+    text: 'the late worker got refund 1; readers kept seeing LOST',
+  })
+})
