@@ -16,6 +16,13 @@ export const webhook = [
       put: 'nowMs - Number(stamp) * unitMs <= toleranceMs',
     },
   ]),
+  ...at('stripe.ts', 'signatures', [
+    {
+      name: 'a misspelt option of a source is passed over',
+      find: "  onlyKnown(options, ['secret', 'tolerance'], 'stripe')\n",
+      put: '',
+    },
+  ]),
   ...at('stripe.ts', 'vendors', [
     {
       name: 'the age of one timestamp is judged, the signature of another',

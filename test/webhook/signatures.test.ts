@@ -1,6 +1,14 @@
 /** What is believed: deliveries signed by the vendors' own libraries. What is not: everything else, and unseen. */
 import { describe, expect, test } from 'vitest'
-import { webhook } from '../../src/guards/webhook/index.js'
+import {
+  github,
+  hmac,
+  shopify,
+  slack,
+  standardWebhooks,
+  stripe,
+  webhook,
+} from '../../src/guards/webhook/index.js'
 import { bench, told } from './bench.js'
 import { deliver, type Sent, VENDORS, type Vendor } from './vendors.js'
 
@@ -135,6 +143,22 @@ describe.each(VENDORS)('$name', (vendor) => {
     (secret) => {
       expect(() => vendor.source(secret)).toThrow(/the signing secret of/)
     },
+  )
+})
+
+test.each<[string, (options: never) => unknown]>([
+  ['stripe', stripe],
+  ['github', github],
+  ['slack', slack],
+  ['shopify', shopify],
+  ['standardWebhooks', standardWebhooks],
+  ['hmac', hmac],
+])('a misspelt option of %s is refused at the start, by name', (name, source) => {
+  const whole = { name: 'acme-pay', secret: 'whsec_c2VjcmV0', header: 'x-signature', id: { json: 'id' } }
+  const given = name === 'hmac' ? whole : { secret: whole.secret }
+  expect(() => source(given as never)).not.toThrow()
+  expect(() => source({ ...given, tolerence: '1s' } as never)).toThrow(
+    `tolerence is not an option of ${name}`,
   )
 })
 

@@ -2,6 +2,7 @@
  * GitHub, on `@octokit/webhooks-methods`. Only the body is signed: delivery id, event name and time are not. So the
  * body is part of what must be the same when an id comes again. JSON and form bodies are both read.
  */
+import { onlyKnown } from '../../core/known.js'
 import { type DedupBy, readDedup } from './dedup.js'
 import { library } from './library.js'
 import { digestOf } from './mac.js'
@@ -25,6 +26,7 @@ const MAX_BYTES = 25 * MIB
 const load = library('@octokit/webhooks-methods', () => import('@octokit/webhooks-methods'))
 
 export function github<P = unknown>(options: GithubOptions): Source<P> {
+  onlyKnown(options, ['secret', 'dedupBy'], 'github')
   const secretsOf = readSecret('github', options?.secret)
   const dedupBy = readDedup('github', options.dedupBy)
   return {

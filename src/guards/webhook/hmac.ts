@@ -4,6 +4,7 @@
  */
 import type { Duration } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { anyOf, digestOf, freshness, mac, type MacAlgorithm, type MacEncoding, same } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
 import { type Arrived, malformed, MIB, parseJson, refused, type Source, textAt } from './source.js'
@@ -39,7 +40,23 @@ export interface Signing {
   readonly timestamp: string | undefined
 }
 
+const KNOWN = [
+  'name',
+  'secret',
+  'header',
+  'prefix',
+  'algorithm',
+  'encoding',
+  'id',
+  'type',
+  'timestamp',
+  'tolerance',
+  'signed',
+  'maxBytes',
+] satisfies (keyof HmacOptions)[]
+
 export function hmac<P = unknown>(options: HmacOptions): Source<P> {
+  onlyKnown(options, KNOWN, 'hmac')
   const { name, algorithm = 'sha256', encoding = 'hex', prefix = '' } = options ?? {}
   const secretsOf = readSecret(name, options?.secret)
   if (!options.header || !options.id) {

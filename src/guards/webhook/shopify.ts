@@ -2,6 +2,7 @@
  * Shopify. Its library comes with a whole client and a session layer, so this is node:crypto. Only the body is
  * signed: shop, topic, event id and time are not. One event id can come under several topics.
  */
+import { onlyKnown } from '../../core/known.js'
 import { intentKey } from '../../key/index.js'
 import { type DedupBy, readDedup } from './dedup.js'
 import { anyOf, digestOf, mac, same } from './mac.js'
@@ -19,6 +20,7 @@ const SIGNATURE = /^[A-Za-z0-9+/]{43}=$/
 const PART = /^[\x21-\x7e]{1,100}$/
 
 export function shopify<P = unknown>(options: ShopifyOptions): Source<P> {
+  onlyKnown(options, ['secret', 'dedupBy'], 'shopify')
   const secretsOf = readSecret('shopify', options?.secret)
   const dedupBy = readDedup('shopify', options.dedupBy)
   return {

@@ -3,6 +3,7 @@
  * verifies, so this is node:crypto. Its first request, `url_verification`, is answered here and handled by nobody.
  */
 import type { Duration } from '../../core/duration.js'
+import { onlyKnown } from '../../core/known.js'
 import { anyOf, digestOf, freshness, mac, same } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
 import { malformed, MIB, parseJson, refused, type Source, textAt, type Verdict } from './source.js'
@@ -17,6 +18,7 @@ export interface SlackOptions {
 const SIGNATURE = /^v0=[0-9a-f]{64}$/
 
 export function slack<P = unknown>(options: SlackOptions): Source<P> {
+  onlyKnown(options, ['secret', 'tolerance'], 'slack')
   const secretsOf = readSecret('slack', options?.secret)
   const isFresh = freshness(options.tolerance)
   return {

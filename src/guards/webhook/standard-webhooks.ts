@@ -3,6 +3,7 @@
  * signed together. The library makes the signature; we compare it, because its tolerance and its clock are fixed.
  */
 import type { Duration } from '../../core/duration.js'
+import { onlyKnown } from '../../core/known.js'
 import { library } from './library.js'
 import { anyOf, digestOf, freshness, same } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
@@ -24,6 +25,7 @@ const SIGNATURES = /^(?:v1a?,[A-Za-z0-9+/=]{4,200} ?){1,16}$/
 const load = library('standardwebhooks', () => import('standardwebhooks'))
 
 export function standardWebhooks<P = unknown>(options: StandardWebhooksOptions): Source<P> {
+  onlyKnown(options, ['secret', 'tolerance', 'name'], 'standardWebhooks')
   const name = options?.name ?? 'standard-webhooks'
   const secretsOf = readSecret(name, options?.secret, (one) =>
     one !== 'whsec_' && SECRET.test(one) ? undefined : 'is not whsec_ and base64',

@@ -3,6 +3,7 @@
  * such as `pending_webhooks`, so only what names the event has to be the same.
  */
 import type { Duration } from '../../core/duration.js'
+import { onlyKnown } from '../../core/known.js'
 import { library } from './library.js'
 import { anyOf, freshness } from './mac.js'
 import { readSecret, type Secret } from './secret.js'
@@ -28,6 +29,7 @@ const HEADER = /^t=(\d{1,12})((?:,v\d+=[0-9a-f]{64}){1,16})$/
 const load = library('stripe', () => import('stripe'))
 
 export function stripe<P = StripeEvent>(options: StripeOptions): Source<P> {
+  onlyKnown(options, ['secret', 'tolerance'], 'stripe')
   const secretsOf = readSecret('stripe', options?.secret)
   const isFresh = freshness(options.tolerance)
   return {
