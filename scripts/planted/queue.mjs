@@ -27,6 +27,13 @@ export const queue = [
       put: 'acked(value, replayed, receipt)',
     },
   ]),
+  ...at('settings.ts', 'guard', [
+    {
+      name: 'a misspelt recovery of a consumer is a retry',
+      find: "  onlyKnown(options, [...KNOWN, ...OF_ADAPTERS], 'a consumer')\n",
+      put: '',
+    },
+  ]),
   ...at('message-key.ts', 'guard', [
     {
       name: 'a key that is no text is turned into some',

@@ -108,6 +108,7 @@ describe('when the guard fails', () => {
     ['no id', { id: 'id' }, /consume got no id/],
     ['no queue', { queue: '\u0000' }, /scope has a control character/],
     ['an unknown recovery', { recovery: 'pray' }, /recovery is none/],
+    ['a misspelt recovery', { recover: 'hold' }, /recover is not an option of a consumer/],
     ['no attempts', { maxAttempts: 0 }, /maxAttempts is 0/],
     ['a negative delay', { guardDelay: -1 }, /guardDelay/],
   ])('%s is refused when the consumer is made', async (_what, options, message) => {

@@ -2,6 +2,7 @@
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
+import { onlyKnown } from '../../core/known.js'
 import { type Attempt, type CheckResult, type Policy, readPolicy } from '../../core/policy.js'
 import type { Identity } from '../../key/index.js'
 import { keyInHeaders } from './message-key.js'
@@ -81,6 +82,36 @@ export interface Settings<M, T> {
   readonly deliveries: (message: M) => number | undefined
 }
 
+/** A misspelt `recovery` would be a retry where a person was to be asked. Adapters hand on what is theirs, too. */
+const KNOWN = [
+  'queue',
+  'tenant',
+  'id',
+  'key',
+  'payload',
+  'identity',
+  'handle',
+  'recovery',
+  'maxAttempts',
+  'window',
+  'lease',
+  'timeout',
+  'wait',
+  'retryDelay',
+  'guardDelay',
+  'working',
+  'deliveries',
+] satisfies (keyof ConsumeOptions<unknown>)[]
+const OF_ADAPTERS = [
+  'concurrency',
+  'deadLetter',
+  'onVerdict',
+  'onError',
+  'onCancel',
+  'queueUrl',
+  'onPollError',
+]
+
 const DEFAULTS = { window: '10m', lease: '30s', wait: 0, guardDelay: '2s' } as const
 /** Node takes a longer one for none at all. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -88,6 +119,7 @@ const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 
 export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T> {
+  onlyKnown(options, [...KNOWN, ...OF_ADAPTERS], 'a consumer')
   const { queue, id, handle, recovery = 'retry', tenant } = options ?? {}
   if (typeof id !== 'function' || typeof handle !== 'function') {
     throw invalidIntent(
