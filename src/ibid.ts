@@ -23,7 +23,7 @@ import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
 import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
-import type { ListQuery, LogQuery } from './core/queries.js'
+import { type ListQuery, type LogQuery, statesOf } from './core/queries.js'
 import type { Store, StoreReport } from './store.js'
 
 export type { Settlement } from './engine/remote.js'
@@ -229,9 +229,9 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       return receipt && conditionOf(receipt, now) !== 'expired' ? detail(receipt) : undefined
     },
     async list(query = {}) {
-      const { tenant = options.tenant, scope, key, state, cursor } = query
+      const { tenant = options.tenant, scope, key, cursor } = query
       const limit = pageSize(query.limit)
-      const states = state === undefined ? undefined : [state].flat()
+      const states = statesOf(query)
       const page = await engine.scan({ tenant, scope, key, states, limit, cursor })
       const live = page.receipts.filter((receipt) => conditionOf(receipt, page.now) !== 'expired')
       return { receipts: live.map(view), cursor: page.cursor }

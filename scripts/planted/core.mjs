@@ -101,6 +101,13 @@ export const core = [
       put: '',
     },
   ]),
+  ...at('queries.ts', [
+    {
+      name: 'a list of what is "held" is empty, whatever is held',
+      find: '  if (wrong === undefined) return states\n',
+      put: '  if (wrong !== null) return states\n',
+    },
+  ]),
   ...at('tagged.ts', [
     {
       name: 'a payload with a member more passes for one that was seen',

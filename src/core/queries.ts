@@ -1,5 +1,7 @@
 /** What can be asked about receipts and about the decisions on them, a page at a time. */
-import type { State } from './receipt.js'
+import { invalidIntent } from './errors.js'
+import { onlyKnown } from './known.js'
+import { type State, STATES } from './receipt.js'
 
 export interface ListQuery {
   readonly tenant?: string | undefined
@@ -19,4 +21,16 @@ export interface LogQuery {
   readonly newestFirst?: boolean | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
+}
+
+/** A state that there is not has no receipts: whoever asks for what is `held` must not be told that nothing is. */
+export function statesOf(query: ListQuery): readonly State[] | undefined {
+  onlyKnown(query, ['tenant', 'scope', 'key', 'state', 'limit', 'cursor'], 'list')
+  const states = query.state === undefined ? undefined : [query.state].flat()
+  const wrong = states?.find((state) => !STATES.includes(state))
+  if (wrong === undefined) return states
+  throw invalidIntent(
+    `state is ${JSON.stringify(wrong)}`,
+    `use ${STATES.join(', ')}; what is held is unknown`,
+  )
 }

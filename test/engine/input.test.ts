@@ -1,6 +1,6 @@
 /** Bad input is refused before anything is claimed, and the error names the field. */
 import { expect, test } from 'vitest'
-import { createIbid, type Intent, type Policy } from '../../src/index.js'
+import { createIbid, type Intent, type ListQuery, type Policy } from '../../src/index.js'
 import { bench, failure, INTENT, WHERE } from './bench.js'
 
 const without = (field: string): object =>
@@ -114,4 +114,18 @@ test.each([0, 1_001, 1.5, Number.NaN])('[R14] a page of %s receipts is refused',
   const error = await failure(bench().open().list({ limit }))
   expect(error).toMatchObject({ code: 'INVALID_INTENT' })
   expect(error.message).toContain('limit')
+})
+
+test.each([
+  ['state is "held"', { state: 'held' }],
+  ['state is "held"', { state: ['unknown', 'held'] }],
+  ['stat is not an option of list', { stat: 'unknown' }],
+])('a list that would leave out what is meant, or everything: %s', async (message, query) => {
+  const error = await failure(
+    bench()
+      .open()
+      .list(query as ListQuery),
+  )
+  expect(error).toMatchObject({ code: 'INVALID_INTENT' })
+  expect(error.message).toContain(message)
 })
