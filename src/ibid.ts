@@ -6,6 +6,7 @@ import type { AuditEvent } from './core/audit.js'
 import { type Duration, toMs } from './core/duration.js'
 import { invalidIntent, type Rejected } from './core/errors.js'
 import { checkAddress } from './core/intent.js'
+import { onlyKnown } from './core/known.js'
 import { decodeOutcome } from './core/outcome.js'
 import { type Policy, readPolicy, type Terms } from './core/policy.js'
 import { type Address, addressId, type Receipt, type ReceiptView, view } from './core/receipt.js'
@@ -125,6 +126,17 @@ export interface ClaimPolicy extends Omit<Policy, 'recovery' | 'timeout'> {
   readonly token?: string | undefined
 }
 
+const KNOWN = [
+  'store',
+  'tenant',
+  'policy',
+  'cache',
+  'audit',
+  'housekeeping',
+  'auditWindow',
+  'timers',
+  'newToken',
+] satisfies (keyof IbidOptions)[]
 const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 /** Larger payloads are hashed at every replay rather than kept. */
 const LONGEST_SEEN = 4_096
@@ -137,6 +149,7 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       "give it one: createIbid({ store: sqliteStore('ibid.db') })",
     )
   }
+  onlyKnown(options, KNOWN, 'createIbid')
   if (options.tenant !== undefined) checkAddress({ tenant: options.tenant, scope: 'scope', key: 'key' })
   const defaults = options.policy
   readPolicy(defaults)

@@ -101,6 +101,13 @@ export const core = [
       put: '',
     },
   ]),
+  ...at('../ibid.ts', [
+    {
+      name: 'a misspelt policy of createIbid is the default',
+      find: "  onlyKnown(options, KNOWN, 'createIbid')\n",
+      put: '',
+    },
+  ]),
   ...at('queries.ts', [
     {
       name: 'a list of what is "held" is empty, whatever is held',

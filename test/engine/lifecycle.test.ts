@@ -181,3 +181,10 @@ test('createIbid without a store says what to give it', () => {
     expect(() => createIbid(options as never)).toThrow(/createIbid got no store/)
   }
 })
+
+test('createIbid refuses an option that there is not: a misspelt policy would be the default', () => {
+  const { store } = bench()
+  expect(() => createIbid({ store, polcy: { recovery: 'retry' } } as never)).toThrow(
+    'polcy is not an option of createIbid',
+  )
+})
