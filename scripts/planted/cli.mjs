@@ -37,6 +37,34 @@ export const cli = [
       put: 'at < upTo',
     },
   ]),
+  ...at('cli/store-option.ts', 'cli/output', [
+    {
+      name: "who comes from the server is not told where the server's receipts are",
+      find: "from === 'default' && existsSync(own)",
+      put: 'own === from',
+    },
+  ]),
+  ...at('cli/keys.ts', 'cli/output', [
+    {
+      name: 'an IBID_STORE that is there and empty is taken for a store',
+      find: "(process.env['IBID_STORE'] || ownStore())",
+      put: "(process.env['IBID_STORE'] ?? ownStore())",
+    },
+  ]),
+  ...at('cli/resolve.ts', 'cli/output', [
+    {
+      name: 'a value whose file is not there is told as JSON that is wrong',
+      find: '  const text = textOf(given)\n  try {\n',
+      put: '  try {\n    const text = textOf(given)\n',
+    },
+  ]),
+  ...at('cli/values.ts', 'cli/output', [
+    {
+      name: 'help shows a month as a number of milliseconds',
+      find: 'ms >= unitMs && ms % unitMs === 0',
+      put: 'ms < 0 && unitMs < 0',
+    },
+  ]),
   ...at('guards/http/send-response.ts', 'cli/listen', [
     {
       name: 'of several cookies that an MCP server sets, the last one arrives',

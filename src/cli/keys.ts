@@ -57,7 +57,7 @@ function common(command: Command): Command {
 
 async function using<T>({ store }: Common, work: (ibid: Ibid) => Promise<T>): Promise<T> {
   const ibid = createIbid({
-    store: openStore(store ?? process.env['IBID_STORE'] ?? ownStore()),
+    store: openStore(store ?? (process.env['IBID_STORE'] || ownStore())),
     tenant: OWN_TENANT,
     housekeeping: false,
   })

@@ -21,6 +21,7 @@ import { resolveCommand } from './resolve.js'
 import { scanCommand } from './scan.js'
 import { serveCommand } from './serve.js'
 import { sweepCommand } from './sweep.js'
+import { asGiven } from './values.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string
@@ -67,8 +68,13 @@ try {
   fail(error, asJson)
 }
 
-/** Commands of commands, too, tell a wrong flag in the same way. */
+/** Commands of commands, too, tell a wrong flag in the same way, and their durations as they are given. */
 function inheriting(command: Command, parent: Command): Command {
+  for (const option of command.options) {
+    const usual: unknown = option.defaultValue
+    if (!option.flags.endsWith('<duration>') || typeof usual !== 'number') continue
+    option.defaultValueDescription = asGiven(usual)
+  }
   for (const inner of command.commands) inheriting(inner, parent)
   return command.copyInheritedSettings(parent)
 }

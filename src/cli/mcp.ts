@@ -66,7 +66,7 @@ async function run(command: readonly string[], options: Options): Promise<void> 
     throw invalidIntent('--url is no http or https address', 'give --url http://127.0.0.1:3000/mcp')
   const contracts = readContractFile(options.contracts)
   const ibid = createIbid({
-    store: openStore(options.store ?? process.env['IBID_STORE'] ?? ownStore()),
+    store: openStore(options.store ?? (process.env['IBID_STORE'] || ownStore())),
     tenant,
   })
   const stop = stopSignal()

@@ -92,10 +92,8 @@ function resolutionOf({ as, value, message, code }: Options): Resolution {
 }
 
 function readValue(given: string): unknown {
-  let text = given
+  const text = textOf(given)
   try {
-    if (given === '-') text = readFileSync(0, 'utf8')
-    else if (given.startsWith('@')) text = readFileSync(given.slice(1), 'utf8')
     return parseStrict(text)
   } catch (error) {
     const reason =
@@ -103,6 +101,18 @@ function readValue(given: string): unknown {
     throw invalidIntent(
       `--value cannot be read as JSON: ${reason}`,
       `quote it for the shell: --value '{"id":"re_1"}'`,
+    )
+  }
+}
+
+function textOf(given: string): string {
+  if (given !== '-' && !given.startsWith('@')) return given
+  try {
+    return readFileSync(given === '-' ? 0 : given.slice(1), 'utf8')
+  } catch (error) {
+    throw invalidIntent(
+      `--value cannot be read: ${(error as Error).message}`,
+      'give @ and the path of a file with JSON in it, or - for standard input',
     )
   }
 }

@@ -18,6 +18,7 @@ import {
 import { openStore } from '../stores/open.js'
 import { ownStore } from './own-store.js'
 import { shownUrl } from './secrets.js'
+import { asGiven } from './values.js'
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/
 
@@ -30,13 +31,17 @@ export function serveCommand(version: string): Command {
     const value =
       setting.kind === 'boolean'
         ? '[true|false]'
-        : `<${typeof setting.kind === 'string' ? setting.kind : 'choice'}>`
-    const usual = setting.usual === undefined ? '' : `, default ${setting.usual}`
+        : `<${typeof setting.kind === 'string' ? setting.kind : setting.kind.join('|')}>`
+    const usual = setting.usual === undefined ? '' : `, default ${shown(setting)}`
     command.addOption(
       new Option(`${flagOf(name)} ${value}`, `${setting.about} ($${variableOf(name)}${usual})`),
     )
   }
   return command.action(async (flags: Readonly<Record<string, unknown>>) => await run(flags, version))
+}
+
+function shown({ kind, usual }: Setting): string {
+  return kind === 'duration' ? asGiven(usual as number) : String(usual)
 }
 
 async function run(flags: Readonly<Record<string, unknown>>, version: string): Promise<void> {

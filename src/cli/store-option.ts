@@ -9,6 +9,7 @@ import { IbidError, invalidIntent } from '../core/errors.js'
 import { createIbid, type Ibid } from '../index.js'
 import type { Store } from '../store.js'
 import { openStore } from '../stores/open.js'
+import { ownFile } from './own-store.js'
 import { keepSecret, shownUrl } from './secrets.js'
 
 export interface StoreOptions {
@@ -56,11 +57,18 @@ export function openExisting(options: StoreOptions): Opened {
     throw new IbidError(`there is no file ${file} (from ${from})`, {
       code: 'STORE_UNAVAILABLE',
       retriable: false,
-      action:
-        'give --store the URL of a store that exists, such as sqlite:/path/to/ibid.db, or set IBID_STORE',
+      action: elsewhere(from),
     })
   }
   return { store: openStore(url), url: file === undefined ? shownUrl(url) : `sqlite:${file}`, from }
+}
+
+/** Whoever comes from the server or the MCP gateway has receipts, only not in this folder. */
+function elsewhere(from: Opened['from']): string {
+  const own = ownFile()
+  return from === 'default' && existsSync(own)
+    ? `ibid serve, keys and mcp keep their receipts in ${own}: give --store sqlite:${own}, or set IBID_STORE`
+    : 'give --store the URL of a store that exists, such as sqlite:/path/to/ibid.db, or set IBID_STORE'
 }
 
 /** The file of a sqlite: URL that openStore will take; whatever else it is, openStore judges. */

@@ -21,7 +21,7 @@ export function sweepCommand(): Command {
     .description('hold or release what lapsed, forget what ended; claims go on meanwhile')
     .option(
       '--audit-window <duration>',
-      'how long the audit log is kept (default: 30d)',
+      'how long the audit log is kept',
       durationMs('--audit-window'),
       MONTH_MS,
     )

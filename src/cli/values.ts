@@ -32,3 +32,11 @@ export function durationMs(flag: string): (text: string) => number {
     }
   }
 }
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const
+
+/** A duration as one would give it to a flag: 30d, and not 2592000000. */
+export function asGiven(ms: number): string {
+  const fitting = Object.entries(UNITS).find(([, unitMs]) => ms >= unitMs && ms % unitMs === 0)
+  return fitting === undefined ? `${ms}ms` : `${ms / fitting[1]}${fitting[0]}`
+}

@@ -8,6 +8,7 @@ import { jsonWith, keepSecret, scrub, shownUrl } from '../../src/cli/secrets.js'
 import { table } from '../../src/cli/table.js'
 import { cut, safe, widthOf } from '../../src/cli/text.js'
 import { duration, since } from '../../src/cli/times.js'
+import { asGiven } from '../../src/cli/values.js'
 import { bin, filled, folder, ibid, run } from './command.js'
 
 describe('text', () => {
@@ -151,6 +152,22 @@ describe('on a terminal', () => {
   })
 })
 
+describe('help', () => {
+  test('says durations and choices as they are given', async () => {
+    expect([30 * 86_400_000, 3_600_000, 90_000, 500, 0].map(asGiven)).toEqual([
+      '30d',
+      '1h',
+      '90s',
+      '500ms',
+      '0ms',
+    ])
+    const [sweep, serve] = await Promise.all([ibid(['sweep', '--help']), ibid(['serve', '--help'])])
+    expect(sweep.stdout).toContain('kept (default: 30d)')
+    expect(serve.stdout).toContain('--proxy-keys <required|optional|derived>')
+    expect(serve.stdout.replaceAll(/\s+/g, ' ')).toContain('($IBID_SHUTDOWN, default 10s)')
+  })
+})
+
 describe('exit codes', () => {
   test('are those of the page', async () => {
     const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
@@ -183,6 +200,28 @@ describe('exit codes', () => {
     expect(existsSync(join(cwd, 'ibid.db'))).toBe(false)
     expect(bad.stderr).toContain('mysql')
     expect(bad.stderr).not.toContain('secret')
+  })
+
+  test("a file that is not there, where the server's is: it is named", async () => {
+    const [cwd, home] = [folder(), folder()]
+    const own = join(home, '.ibid', 'ibid.db')
+    const at = { cwd, env: { HOME: home, USERPROFILE: home } }
+    const before = await ibid(['held'], at)
+    expect(before.stderr).toContain('sqlite:/path/to/ibid.db')
+    // IBID_STORE is there and empty, which is as good as not set.
+    expect((await ibid(['keys', 'list'], at)).code).toBe(0)
+    const [usual, given] = [await ibid(['held'], at), await ibid(['held', '--store', 'sqlite:./nix.db'], at)]
+    expect([usual, given].map(({ code }) => code)).toEqual([5, 5])
+    expect(usual.stderr).toContain(`give --store sqlite:${own}`)
+    expect(given.stderr).not.toContain(own)
+  })
+
+  test('2 for a value whose file is not there, which is not told as JSON that is wrong', async () => {
+    const { url } = await filled(() => Promise.resolve())
+    const told = ['--as', 'succeeded', '--by', 'ana', '--why', 'seen', '--tenant', 'acme', '--store', url]
+    const { code, stderr } = await ibid(['resolve', 'refund', 'k', ...told, '--value', '@nix.json'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/--value cannot be read: ENOENT.*\n +give @ and the path/)
   })
 
   test('a reader that has seen enough is no error', async () => {
