@@ -39,6 +39,14 @@ export const key = [
       put: 'return text',
     },
   ]),
+  ...at('schema-node.ts', [
+    {
+      name: 'a place of a tuple that may hold anything is taken for one of the rest',
+      find: 'read(schema, `${at}.${keyword}[${i}]`) ?? emptyNode(false)))',
+      put: 'read(schema, `${at}.${keyword}[${i}]`) as SchemaNode))',
+      tests: ['test/key/schema.test.ts'],
+    },
+  ]),
   ...at('template.ts', [
     {
       name: 'parts of a key template run into each other',

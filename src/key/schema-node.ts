@@ -10,7 +10,7 @@ export interface SchemaNode {
   readonly properties: Map<string, SchemaNode>
   readonly patterns: (readonly [RegExp, SchemaNode])[]
   additional?: SchemaNode | undefined
-  readonly prefix: (SchemaNode | undefined)[]
+  readonly prefix: SchemaNode[]
   rest?: SchemaNode | undefined
   /** Apply together with this one: `allOf`, `$ref`. */
   readonly all: SchemaNode[]
@@ -70,7 +70,8 @@ export function readSchema(root: unknown, field: string): SchemaNode {
     const listed = Array.isArray(json['items'])
     const keyword = listed ? 'items' : 'prefixItems'
     const prefix = listAt(json[keyword], `${at}.${keyword}`)
-    node.prefix.push(...prefix.map((schema, i) => read(schema, `${at}.${keyword}[${i}]`)))
+    // A place that may hold anything is described: the rest of the list does not speak of it.
+    node.prefix.push(...prefix.map((schema, i) => read(schema, `${at}.${keyword}[${i}]`) ?? emptyNode(false)))
     node.rest = readOptional(json, listed ? 'additionalItems' : 'items', at)
   }
 

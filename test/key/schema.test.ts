@@ -109,6 +109,12 @@ describe('a mark in a JSON Schema', () => {
     expect(text([1, 2], { items: false })).toBe('[1,2]')
   })
 
+  it('on the rest of a tuple spares a place that may hold anything, in both spellings [R23]', () => {
+    const gone = '{"$ibid":"undefined"}'
+    expect(text([1, 2], { prefixItems: [true], items: MARKED })).toBe(`[1,${gone}]`)
+    expect(text([1, 2], { items: [true], additionalItems: MARKED })).toBe(`[1,${gone}]`)
+  })
+
   it('is not seen where there is no description [R23]', () => {
     expect(text({ a: { b: 1 } }, true)).toBe('{"a":{"b":1}}')
     expect(text({ a: 'non_idempotent' }, { properties: { non_idempotent: {} } })).toBe(
