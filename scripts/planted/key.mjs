@@ -47,6 +47,14 @@ export const key = [
       tests: ['test/key/schema.test.ts'],
     },
   ]),
+  ...at('schema.ts', [
+    {
+      name: 'a recursive schema with branches is followed a multiple of times at each level',
+      find: 'followed.set(node, view)',
+      put: '',
+      tests: ['test/key/schema.test.ts'],
+    },
+  ]),
   ...at('template.ts', [
     {
       name: 'parts of a key template run into each other',

@@ -23,8 +23,8 @@ const known = new WeakMap<SchemaNode, Lens | boolean>()
 
 function lensOf(node: SchemaNode): Lens {
   return {
-    member: (name) => viewOf(step(node, (at) => memberOf(at, name))),
-    item: (index) => viewOf(step(node, (at) => at.prefix[index] ?? at.rest)),
+    member: (name) => viewOf(step(node, (at) => memberOf(at, name), new Map())),
+    item: (index) => viewOf(step(node, (at) => at.prefix[index] ?? at.rest, new Map())),
     leaf: true,
   }
 }
@@ -38,8 +38,15 @@ function viewOf(node: SchemaNode | undefined): Lens | boolean {
   return view
 }
 
+const marks = new WeakMap<SchemaNode, boolean>()
+
 function isMarked(node: SchemaNode): boolean {
-  return node.mark || node.all.some(isMarked) || node.any.some(allMarked)
+  if (node.mark || (node.all.length === 0 && node.any.length === 0)) return node.mark
+  const known = marks.get(node)
+  if (known !== undefined) return known
+  const marked = node.all.some(isMarked) || node.any.some(allMarked)
+  marks.set(node, marked)
+  return marked
 }
 
 function allMarked(branches: readonly SchemaNode[]): boolean {
@@ -47,14 +54,33 @@ function allMarked(branches: readonly SchemaNode[]): boolean {
   return telling.length > 0 && telling.every(isMarked)
 }
 
-/** What the schemas that apply at `node` say, taken together, of a member or an item. */
-function step(node: SchemaNode, pick: Pick): SchemaNode | undefined {
+/**
+ * What the schemas that apply at `node` say, taken together, of a member or an item. Branches that lead to the same
+ * schema are followed once: in a recursive one each level would else be as many times as large as the last.
+ */
+function step(
+  node: SchemaNode,
+  pick: Pick,
+  followed: Map<SchemaNode, SchemaNode | undefined>,
+): SchemaNode | undefined {
   if (node.all.length === 0 && node.any.length === 0) return pick(node)
-  const found = present([pick(node), ...node.all.map((part) => step(part, pick))])
-  for (const branches of node.any) {
-    found.push({ ...emptyNode(false), any: [present(branches.map((branch) => step(branch, pick)))] })
-  }
-  return together(found)
+  if (followed.has(node)) return followed.get(node)
+  const into = (part: SchemaNode): SchemaNode | undefined => step(part, pick, followed)
+  const found = present([pick(node), ...node.all.map(into)])
+  for (const branches of node.any) found.push(oneOf(present(branches.map(into))))
+  const view = together(found)
+  followed.set(node, view)
+  return view
+}
+
+/** A single branch that has branches itself needs no other node around it, which would be one more at each level. */
+function oneOf(branches: SchemaNode[]): SchemaNode {
+  const [only] = branches
+  return branches.length === 1 && only && hasBranches(only) ? only : { ...emptyNode(false), any: [branches] }
+}
+
+function hasBranches(node: SchemaNode): boolean {
+  return !node.isNull && (node.any.length > 0 || node.all.some(hasBranches))
 }
 
 function memberOf(node: SchemaNode, name: string): SchemaNode | undefined {
@@ -67,6 +93,7 @@ function together(nodes: readonly SchemaNode[]): SchemaNode | undefined {
   return nodes.length <= 1 ? nodes[0] : { ...emptyNode(false), all: [...nodes] }
 }
 
+/** Each once: a schema that is there twice says nothing more. */
 function present(nodes: readonly (SchemaNode | undefined)[]): SchemaNode[] {
-  return nodes.filter((node) => node !== undefined)
+  return [...new Set(nodes.filter((node) => node !== undefined))]
 }

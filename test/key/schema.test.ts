@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { identityText } from '../../src/key/fingerprint.js'
 import type { JsonSchema } from '../../src/key/identity.js'
 import { refusal } from './refusal.js'
@@ -46,6 +46,22 @@ describe('a mark in a JSON Schema', () => {
     expect(text({ id: 1, note: 'a', child: { id: 2, note: 'b', child: { note: 'c' } } }, schema)).toBe(
       '{"child":{"child":{},"id":2},"id":1}',
     )
+  })
+
+  it.each<[string, object]>([
+    ['anyOf', { $ref: '#/$defs/Term' }],
+    ['oneOf', { anyOf: [{ $ref: '#/$defs/Term' }, { type: 'null' }] }],
+    ['allOf', { allOf: [{ $ref: '#/$defs/Term' }, { $ref: '#/$defs/Term' }] }],
+  ])('is looked for once a level where the ways of %s meet again [R23]', (keyword, left) => {
+    const branch = { properties: { left }, patternProperties: { '^note$': MARKED } }
+    const copies = Array.from({ length: 3 }, () => structuredClone(branch))
+    const schema = { $defs: { Term: { [keyword]: copies } }, properties: { left } }
+    let payload: object = { note: 'n' }
+    for (let level = 0; level < 8; level++) payload = { note: 'n', left: payload }
+    const asked = vi.spyOn(RegExp.prototype, 'test')
+    onTestFinished(() => asked.mockRestore())
+    expect(text({ left: payload }, schema)).not.toContain('note')
+    expect(asked.mock.calls.length).toBeLessThan(400)
   })
 
   it('in allOf counts beside another description [R23]', () => {
