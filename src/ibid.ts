@@ -196,7 +196,12 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   }
 
   function termsOf<T>(policy: Policy<T> | undefined): Terms<T> {
-    return readPolicy(defaults === undefined ? policy : { ...(defaults as Policy<T>), ...policy })
+    if (defaults === undefined || typeof policy !== 'object' || policy === null)
+      return readPolicy((policy === undefined ? defaults : policy) as Policy<T>)
+    const merged: Record<string, unknown> = { ...defaults }
+    // A member without a value declares nothing: the program's own choice holds, and not the one of the house.
+    for (const [field, value] of Object.entries(policy)) if (value !== undefined) merged[field] = value
+    return readPolicy(merged as Policy<T>)
   }
 
   return {
@@ -219,10 +224,10 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       return begin(intent, terms, (call) => engine.transact(call, work))
     },
     async claim<T>(intent: Intent, policy: ClaimPolicy = {}) {
-      const { token, recovery, ...declared } = policy
+      const { token, recovery, wait = 0, ...others } = policy
       const isChecked = recovery === 'check'
-      const rest: Policy<T> = recovery === undefined || isChecked ? declared : { ...declared, recovery }
-      const terms = termsOf<T>({ wait: 0, ...rest })
+      const rest: Policy<T> = recovery === undefined || isChecked ? others : { ...others, recovery }
+      const terms = termsOf<T>({ ...rest, wait })
       const asked = isChecked ? { ...terms, recovery: 'check' as const, check: undefined } : terms
       const claim = await begin<T, Claim<T>>(intent, asked, (call) => engine.claim(call, token))
       return 'claimed' in claim ? claim : { claimed: false as const, ...claim }

@@ -127,4 +127,18 @@ export const core = [
       put: '  if (value !== null) return value\n  const copy',
     },
   ]),
+  {
+    name: "a member of a policy without a value puts the house's choice in the place of the program's",
+    file: 'src/ibid.ts',
+    find: 'if (value !== undefined) merged[field] = value',
+    put: 'merged[field] = value',
+    tests: ['test/engine/input.test.ts'],
+  },
+  {
+    name: 'a claim that says nothing of waiting waits',
+    file: 'src/ibid.ts',
+    find: 'const { token, recovery, wait = 0, ...others } = policy',
+    put: 'const { token, recovery, wait = 10_000, ...others } = policy',
+    tests: ['test/engine/input.test.ts'],
+  },
 ]

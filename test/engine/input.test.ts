@@ -1,6 +1,7 @@
 /** Bad input is refused before anything is claimed, and the error names the field. */
 import { expect, test } from 'vitest'
 import { createIbid, type Intent, type ListQuery, type Policy } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
 import { bench, failure, INTENT, WHERE } from './bench.js'
 
 const without = (field: string): object =>
@@ -128,4 +129,31 @@ test.each([
   )
   expect(error).toMatchObject({ code: 'INVALID_INTENT' })
   expect(error.message).toContain(message)
+})
+
+test("[R7] a member of a policy without a value leaves the program's own choice, not that of the house", async () => {
+  const policy = { window: '7d', recovery: 'retry', maxAttempts: 2, wait: '1s' } as const
+  const ibid = bench().open({ policy })
+  const unsaid = Object.fromEntries(Object.keys(policy).map((field) => [field, undefined]))
+  const { receipt } = await ibid.once(INTENT, () => 1, unsaid)
+  expect(receipt).toMatchObject({ windowMs: 7 * 86_400_000, recovery: 'retry', maxAttempts: 2 })
+})
+
+test('[R13] a claim that does not say how long it waits does not wait, also where it says undefined', async () => {
+  const ibid = createIbid({ store: memoryStore(), housekeeping: false })
+  await ibid.claim(INTENT)
+  const unsaid = { wait: undefined } as object
+  const answered = ibid.claim(INTENT, unsaid).then(
+    () => 'claimed',
+    ({ code }: { code: string }) => code,
+  )
+  const late = new Promise((resolve) => setTimeout(resolve, 2_000, 'waits'))
+  expect(await Promise.race([answered, late])).toBe('RETRY_IN_FLIGHT')
+})
+
+test.each([null, 5, 'retry'])('[R7] %j is no policy, beside one of the program as well', async (policy) => {
+  const on = bench()
+  const ibid = on.open({ policy: { window: '7d' } })
+  expect((await failure(ibid.once(INTENT, () => 1, policy as never))).message).toContain('policy')
+  expect(on.tap.count('claim')).toBe(0)
 })
