@@ -9,8 +9,8 @@ export const http = [
     name: 'the time of a try is left to AbortSignal.any, which may lose it',
     file: 'src/adapters/fetch.ts',
     tests: TESTS,
-    find: 'signal: time?.signal ?? signal,',
-    put: 'signal: time ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs as number)]) : signal,',
+    find: 'signal: time?.signal ?? signal ?? null }',
+    put: 'signal: AbortSignal.any([signal as AbortSignal, AbortSignal.timeout(timeoutMs as number)]) }',
   },
   {
     name: 'a try does not end when its caller is gone',
@@ -18,6 +18,34 @@ export const http = [
     tests: TESTS,
     find: "else outer?.addEventListener('abort', follow, { once: true })",
     put: '',
+  },
+  {
+    name: 'the reading of an answer does not end when its caller is gone',
+    file: 'src/adapters/fetch.ts',
+    tests: TESTS,
+    find: 'init.signal === undefined && input instanceof Request ? input.signal : init.signal',
+    put: 'request.signal',
+  },
+  {
+    name: 'a request does not go through the proxy that its caller named',
+    file: 'src/adapters/fetch.ts',
+    tests: TESTS,
+    find: '{ ...init, ...choicesOf(request), method',
+    put: '{ redirect: request.redirect, method',
+  },
+  {
+    name: 'a time for a try that is longer than a timer lasts is over at once',
+    file: 'src/guards/http/deadline.ts',
+    tests: TESTS,
+    find: 'setTimeout(late, Math.min(ms, LONGEST_TIMER_MS))',
+    put: 'setTimeout(late, ms)',
+  },
+  {
+    name: 'half a second to wait is taken for a date long ago',
+    file: 'src/adapters/fetch.ts',
+    tests: TESTS,
+    find: 'const isDate = /[a-z]/i.test(value)',
+    put: 'const isDate = !/^\\d+$/.test(value)',
   },
   ...at('guard.ts', 'answered', [
     {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../core/duration.js'
 import { IbidError, invalidIntent } from '../core/errors.js'
-import { startDeadline } from '../guards/http/deadline.js'
+import { LONGEST_TIMER_MS, startDeadline } from '../guards/http/deadline.js'
 
 export interface KeyedInit extends RequestInit {
   /** One for each action, kept with the step that decided on it. Safe methods need none. */
@@ -37,6 +37,7 @@ export function createFetch(
   const pauseMs = toMs(options.pause ?? 200, 'pause')
   const maxPauseMs = toMs(options.maxPause ?? '30s', 'maxPause')
   const timeoutMs = options.timeout === undefined ? undefined : toMs(options.timeout, 'timeout')
+  if (timeoutMs === 0) throw invalidIntent('timeout is zero', 'give a try some time, or leave timeout out')
   if (!Number.isInteger(attempts) || attempts < 1) {
     throw invalidIntent(`attempts is ${String(attempts)}`, 'give attempts a whole number from 1')
   }
@@ -48,20 +49,16 @@ export function createFetch(
       throw keyless(request.method)
     // Serialised once: a form would get another boundary at every try, and a stream can be read only once.
     const body = request.body === null ? undefined : await request.arrayBuffer()
-    const { url, method, headers, redirect } = request
+    const { url, method, headers } = request
+    // The caller's own. That of the request follows it only as long as the request is kept, and the body is read later.
+    const signal = init.signal === undefined && input instanceof Request ? input.signal : init.signal
     for (let tried = 1; ; tried++) {
-      // Asked of the request each time: its signal follows the caller's only as long as the request itself is kept.
-      const { signal } = request
       const time = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, signal)
       let waitMs = jittered(Math.min(pauseMs * 2 ** (tried - 1), maxPauseMs))
       try {
-        const response = await send(url, {
-          method,
-          headers,
-          redirect,
-          signal: time?.signal ?? signal,
-          ...(body ? { body } : {}),
-        })
+        // What else the caller said goes along: a dispatcher is what leads through a proxy.
+        const said = { ...init, ...choicesOf(request), method, headers, body: body ?? null }
+        const response = await send(url, { ...said, signal: time?.signal ?? signal ?? null })
         // The time is also for the body, which is for the caller to read.
         if (tried >= attempts || !(await mayRepeat(response))) return response
         waitMs = Math.min(askedFor(response) ?? waitMs, maxPauseMs)
@@ -69,12 +66,23 @@ export function createFetch(
         await response.body?.cancel()
       } catch (error) {
         time?.clear()
-        if (request.signal.aborted) throw error
+        if (signal?.aborted) throw error
         if (tried >= attempts) throw unanswered(tried, error)
       }
-      await sleep(waitMs, undefined, { signal: request.signal })
+      await rest(waitMs, signal)
     }
   }
+}
+
+/** What a request carries beside its address, its headers and its body. */
+function choicesOf(request: Request): RequestInit {
+  const { redirect, integrity, keepalive, credentials, mode, referrer, referrerPolicy } = request
+  return { redirect, integrity, keepalive, credentials, mode, referrer, referrerPolicy }
+}
+
+async function rest(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  await sleep(Math.min(ms, LONGEST_TIMER_MS), undefined, signal ? { signal } : {}).catch(() => undefined)
+  signal?.throwIfAborted()
 }
 
 /** A problem that says whether it may be repeated knows better than its status. */
@@ -93,7 +101,9 @@ async function mayRepeat(response: Response): Promise<boolean> {
 function askedFor({ headers }: Response): number | undefined {
   const value = headers.get('retry-after')
   if (value === null) return undefined
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  // Only what has a word in it is a date: of "1.5", too, Date.parse would make one, long ago.
+  const isDate = /[a-z]/i.test(value)
+  const ms = isDate ? Date.parse(value) - Date.now() : /^\d/.test(value) ? Number(value) * 1_000 : Number.NaN
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined
 }
 

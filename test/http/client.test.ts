@@ -173,3 +173,64 @@ test('the caller can stop it at any try, however often memory is collected', asy
   stop.abort(new TypeError('enough'))
   await expect(asked).rejects.toThrow('enough')
 })
+
+test.each([{}, { timeout: 60_000 }])(
+  'the caller can stop the reading of an answer, however often memory is collected: %j',
+  async (options) => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const { url } = await serve((response) => void response.writeHead(200).write('a part'))
+    const stop = new AbortController()
+    const keyed = createFetch({ ...quick, ...options })
+    const reading = (await keyed(url, { method: 'POST', key: 'k', signal: stop.signal })).text()
+    for (let i = 0; i < 5; i++) {
+      collect()
+      await sleep(5)
+    }
+    stop.abort(new TypeError('enough'))
+    const late = sleep(2_000).then(() => 'still reading')
+    await expect(Promise.race([reading, late])).rejects.toThrow('enough')
+  },
+)
+
+test('what else the caller says of a request goes along: its dispatcher, and what its answer has to be', async () => {
+  const { url, tries } = await serve((response) => end(response, 200, 'changed', 'text/plain'))
+  const once = createFetch({ ...quick, attempts: 1 })
+  const integrity = `sha256-${'A'.repeat(43)}=`
+  await expect(once(url, { integrity })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' })
+  await expect(once(new Request(url, { integrity }))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' })
+  const straight = tries.length
+  const through: string[] = []
+  const dispatcher = {
+    dispatch({ path }: { readonly path: string }) {
+      through.push(path)
+      throw new Error('no such proxy')
+    },
+  } as never
+  await expect(once(url, { method: 'POST', key: 'k', dispatcher })).rejects.toThrow('no answer')
+  expect([through, tries.length]).toEqual([['/refunds'], straight])
+})
+
+test('a time that is longer than a timer lasts is not over at once, and none at all is refused', async () => {
+  const { url } = await serve((response) => setTimeout(() => end(response, 200), 50))
+  expect((await createFetch({ attempts: 1, timeout: '30d' })(url)).status).toBe(200)
+  expect(() => createFetch({ timeout: 0 })).toThrow('timeout is zero')
+  const stop = new AbortController()
+  const busy = await serve((response) => void response.writeHead(503, { 'retry-after': '9999999' }).end())
+  const asked = createFetch({ maxPause: '90d' })(busy.url, { signal: stop.signal })
+  asked.catch(() => undefined)
+  await sleep(300)
+  stop.abort(new TypeError('enough'))
+  await expect(asked).rejects.toThrow('enough')
+  expect(busy.tries).toHaveLength(1)
+})
+
+test.each(['0.2', '-1', 'soon', ''])('Retry-After: %j is no reason to come back at once', async (value) => {
+  const times: number[] = []
+  const { url } = await serve((response, tried) => {
+    times.push(performance.now())
+    response.writeHead(tried === 1 ? 503 : 200, { 'retry-after': value }).end()
+  })
+  expect((await createFetch({ pause: 200 })(url)).status).toBe(200)
+  expect((times[1] as number) - (times[0] as number)).toBeGreaterThan(80)
+})

@@ -8,6 +8,9 @@ export interface Deadline {
   clear(): void
 }
 
+/** Node takes a longer one for none at all. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline {
   const controller = new AbortController()
   const follow = (): void => controller.abort(outer?.reason)
@@ -16,7 +19,7 @@ export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline 
     controller.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError'))
   }
   // The timer holds the controller, so that nothing of this is collected before its time.
-  const timer = setTimeout(late, ms)
+  const timer = setTimeout(late, Math.min(ms, LONGEST_TIMER_MS))
   timer.unref()
   if (outer?.aborted) follow()
   else outer?.addEventListener('abort', follow, { once: true })
