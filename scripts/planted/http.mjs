@@ -10,7 +10,7 @@ export const http = [
     file: 'src/adapters/fetch.ts',
     tests: TESTS,
     find: 'signal: time?.signal ?? signal ?? null }',
-    put: 'signal: AbortSignal.any([signal as AbortSignal, AbortSignal.timeout(timeoutMs as number)]) }',
+    put: 'signal: signal && time ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs as number)]) : (signal ?? null) }',
   },
   {
     name: 'a try does not end when its caller is gone',

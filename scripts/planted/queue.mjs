@@ -162,4 +162,11 @@ export const queue = [
       put: 'text',
     },
   ]),
+  {
+    name: 'a message comes back for its next attempt when its window is over',
+    file: 'src/guards/queue/verdict.ts',
+    find: 'Math.min(askedFor(error) ?? delays.handlerMs(attempt), delays.longestMs)',
+    put: 'askedFor(error) ?? delays.handlerMs(attempt)',
+    tests: ['test/queue/trouble.test.ts'],
+  },
 ]

@@ -6,8 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { consume as consumeRabbit } from '../../src/adapters/amqp.js'
 import { processor } from '../../src/adapters/bullmq.js'
 import { consume as consumeStream } from '../../src/adapters/nats.js'
-import { createDeliveries, poll, type Verdict } from '../../src/guards/queue/index.js'
-import { IbidError, OutcomeUnknown } from '../../src/index.js'
+import { consume, createDeliveries, poll, type Verdict } from '../../src/guards/queue/index.js'
+import { createIbid, IbidError, NotExecuted, OutcomeUnknown } from '../../src/index.js'
+import { memoryStore } from '../../src/stores/memory/index.js'
+import { stillClock } from '../../src/testing/index.js'
 import { consumer, failing, keyed, type Message } from './consumer.js'
 
 const unheard: unknown[] = []
@@ -103,6 +105,7 @@ describe('a time that is none', () => {
       queue: 'orders',
       deadLetter: 'dlx',
       retryDelay: '30d',
+      window: '90d',
       handle: failing(new Error('later')),
     })
     deliver?.({ content: Buffer.from('a'), properties: { messageId: 'a' } } as unknown as ConsumeMessage)
@@ -111,6 +114,22 @@ describe('a time that is none', () => {
     await running.stop()
     expect(told).toEqual(['nack'])
   })
+})
+
+test.each<[string, object]>([
+  ['an error asks for', { handle: failing(new NotExecuted('busy', { retryAfterMs: 3_600_000 })) }],
+  ['the consumer was given', { retryDelay: '1h', handle: failing(new Error('busy')) }],
+  ['a function gives', { retryDelay: () => '1h', handle: failing(new Error('busy')) }],
+])('[R42] a delay that %s and that is longer than the window costs no attempt', async (_who, options) => {
+  const clock = stillClock()
+  const ibid = createIbid({ store: memoryStore({ clock }), tenant: 'acme', housekeeping: false })
+  let runs = 0
+  const { handle, ...rest } = options as { handle: () => never }
+  const counted = (): never => (runs++, handle())
+  const take = consume<Message>(ibid, { queue: 'q', id: () => 1, maxAttempts: 3, ...rest, handle: counted })
+  for (let verdict = await take({}); verdict.kind === 'retry'; verdict = await take({}))
+    clock.advance(verdict.delayMs)
+  expect(runs).toBe(3)
 })
 
 test('[R14] a held message whose status check hangs is dead when its time is up, and its check is told', async () => {

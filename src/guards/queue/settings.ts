@@ -39,7 +39,7 @@ export interface ConsumeOptions<M, T = unknown> {
   readonly timeout?: Duration | undefined
   /** How long a duplicate of a running message waits for it before it goes back to the broker. Default 0. */
   readonly wait?: Duration | undefined
-  /** Before the next attempt of a failed message. Default 1 s, doubled each time, at most a minute. */
+  /** Before the next attempt of a failed message: 1 s, doubled each time to a minute. At most half of the window. */
   readonly retryDelay?: Duration | ((attempt: number) => Duration) | undefined
   /** Before a message is looked at again that the guard could not judge: its store is down. Default 2 s. */
   readonly guardDelay?: Duration | undefined
@@ -145,7 +145,7 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
     ...(options.maxAttempts === undefined ? {} : { maxAttempts: options.maxAttempts }),
     ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
   }
-  const { maxAttempts, leaseMs, timeoutMs } = readPolicy(policy)
+  const { maxAttempts, leaseMs, timeoutMs, windowMs } = readPolicy(policy)
   return {
     queue,
     scope,
@@ -164,6 +164,8 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
     delays: {
       guardMs: toMs(options.guardDelay ?? DEFAULTS.guardDelay, 'guardDelay'),
       handlerMs: readRetryDelay(options.retryDelay),
+      // What is held is not waited for; half of the window leaves the other half to a broker that is late.
+      longestMs: recovery === 'hold' ? Number.POSITIVE_INFINITY : Math.ceil(windowMs / 2),
     },
     working: options.working,
     deliveries: options.deliveries ?? (() => undefined),

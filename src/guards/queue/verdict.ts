@@ -37,6 +37,8 @@ export interface Delays {
   readonly guardMs: number
   /** After the handler's n-th attempt failed. */
   readonly handlerMs: (attempt: number) => number
+  /** Whoever comes back later than this for the next attempt may find that the window is over, and the message dead. */
+  readonly longestMs: number
 }
 
 export function acked<T>(value: T, replayed: boolean, receipt: ReceiptView | undefined): Ack<T> {
@@ -45,7 +47,7 @@ export function acked<T>(value: T, replayed: boolean, receipt: ReceiptView | und
 
 /** The handler ran, and failed in a way that may be tried again. */
 export function handlerFailed(error: unknown, attempt: number, delays: Delays): Retry {
-  const delayMs = askedFor(error) ?? delays.handlerMs(attempt)
+  const delayMs = Math.min(askedFor(error) ?? delays.handlerMs(attempt), delays.longestMs)
   return { kind: 'retry', delayMs, code: codeOf(error, 'HANDLER_FAILED'), reason: reasonOf(error), error }
 }
 
