@@ -169,4 +169,25 @@ export const queue = [
     put: 'askedFor(error) ?? delays.handlerMs(attempt)',
     tests: ['test/queue/trouble.test.ts'],
   },
+  {
+    name: 'a consumer that was set up wrongly makes a dead letter of every message',
+    file: 'src/guards/queue/settings.ts',
+    find: '  mustBeDeclared(options)\n',
+    put: '',
+    tests: ['test/queue/guard.test.ts'],
+  },
+  {
+    name: 'a dead letter that can go nowhere comes again for ever',
+    file: 'src/adapters/amqp.ts',
+    find: '  mustLayDown(deadLetter, ',
+    put: "  mustLayDown(deadLetter ?? 'dlx', ",
+    tests: ['test/queue/trouble.test.ts'],
+  },
+  {
+    name: 'a broker is told of progress all the time, because a timer is too long',
+    file: 'src/guards/queue/consume.ts',
+    find: 'Math.min(settings.leaseMs / TURNS, LONGEST_TIMER_MS)',
+    put: 'settings.leaseMs / TURNS',
+    tests: ['test/queue/trouble.test.ts'],
+  },
 ]

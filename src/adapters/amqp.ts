@@ -11,6 +11,7 @@ import {
   createDeliveries,
   type Dead,
   MESSAGE_KEY_HEADER,
+  mustLayDown,
   type Running,
   type Watch,
 } from '../guards/queue/index.js'
@@ -35,6 +36,7 @@ export interface AmqpOptions<T> extends BehindBroker<ConsumeMessage, T>, Watch<C
 /** How many at a time is the channel's: `channel.prefetch(100)`. */
 export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOptions<T>): Promise<Running> {
   const { queue, deadLetter } = options
+  mustLayDown(deadLetter, (text) => text === 'dlx', "'dlx', or a function")
   const stopping = new AbortController()
   const judge = guard<ConsumeMessage, T>(ibid, {
     payload: ({ content }) => content,

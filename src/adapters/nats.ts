@@ -10,6 +10,7 @@ import {
   consume as guard,
   createDeliveries,
   type Dead,
+  mustLayDown,
   readConcurrency,
   type Running,
   type Watch,
@@ -39,6 +40,7 @@ export async function consume<T>(
   options: NatsOptions<T>,
 ): Promise<NatsRunning> {
   const concurrency = readConcurrency(options.concurrency, 100)
+  mustLayDown(options.deadLetter, (text) => text === 'term', "'term', or a function")
   const info = await consumer.info()
   const { config } = info
   const queue = mustBeSafe(info, options.queue)

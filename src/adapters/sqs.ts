@@ -9,6 +9,7 @@ import {
   createDeliveries,
   type Dead,
   MESSAGE_KEY_HEADER,
+  mustLayDown,
   poll,
   readConcurrency,
   type Running,
@@ -50,6 +51,7 @@ export async function consume<T>(
 ): Promise<Running> {
   const { queueUrl: QueueUrl, deadLetter } = options
   const concurrency = readConcurrency(options.concurrency, 10)
+  mustLayDown(deadLetter, (text) => URL.canParse(text), 'the URL of a queue, or a function')
   const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['VisibilityTimeout'] })
   const visibleSeconds = Number(Attributes?.['VisibilityTimeout'] ?? 0) || 30
   const hide = ({ ReceiptHandle }: Message, seconds: number) => {

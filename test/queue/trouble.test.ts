@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { consume as consumeRabbit } from '../../src/adapters/amqp.js'
 import { processor } from '../../src/adapters/bullmq.js'
 import { consume as consumeStream } from '../../src/adapters/nats.js'
+import { consume as consumeSqs } from '../../src/adapters/sqs.js'
 import { consume, createDeliveries, poll, type Verdict } from '../../src/guards/queue/index.js'
 import { createIbid, IbidError, NotExecuted, OutcomeUnknown } from '../../src/index.js'
 import { memoryStore } from '../../src/stores/memory/index.js'
@@ -155,4 +156,25 @@ test('a consumption that the server ends is told to whoever watches, and ends no
   const { ended } = await consumeStream(ibid, jetstream as never, { deadLetter: 'term', handle: () => 0 })
   await turn()
   await expect(ended).rejects.toThrow('permissions violation')
+})
+
+test.each([undefined, 'dlq', ''])(
+  '[R42] dead letters that go to %j are refused before a message is',
+  async (where) => {
+    const { ibid } = consumer()
+    const options = { queue: 'orders', handle: () => 1, deadLetter: where as never }
+    const refused = { code: 'INVALID_INTENT', message: expect.stringContaining('deadLetter') as string }
+    await expect(consumeRabbit(ibid, {} as never, options)).rejects.toMatchObject(refused)
+    await expect(consumeStream(ibid, {} as never, options)).rejects.toMatchObject(refused)
+    const queueUrl = 'http://sqs/1/orders'
+    await expect(consumeSqs(ibid, {} as never, { ...options, queueUrl })).rejects.toMatchObject(refused)
+  },
+)
+
+test('a lease whose third is longer than a timer lasts does not tell the broker all the time', async () => {
+  let told = 0
+  const handle = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 50))
+  const { take } = consumer({ lease: '90d', working: () => told++, handle })
+  expect((await take(keyed('a'))).kind).toBe('ack')
+  expect(told).toBe(0)
 })

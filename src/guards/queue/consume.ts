@@ -9,7 +9,7 @@ import type { Ibid, Intent } from '../../ibid.js'
 import { fingerprint } from '../../key/index.js'
 import { digestOfBytes } from './body.js'
 import { messageKey } from './message-key.js'
-import { type ConsumeOptions, readSettings, type Settings } from './settings.js'
+import { type ConsumeOptions, LONGEST_TIMER_MS, readSettings, type Settings } from './settings.js'
 import { acked, dead, handlerFailed, refused, type Verdict } from './verdict.js'
 import { askWithin, type Work, workOf } from './work.js'
 import { createWorking } from './working.js'
@@ -23,7 +23,7 @@ const TURNS = 3
 export function consume<M, T = unknown>(ibid: Ibid, options: ConsumeOptions<M, T>): Consumer<M, T> {
   const settings = readSettings(options)
   const tell = settings.working
-  const working = tell && createWorking<M>(settings.leaseMs / TURNS, tell)
+  const working = tell && createWorking<M>(Math.min(settings.leaseMs / TURNS, LONGEST_TIMER_MS), tell)
 
   return async (message) => {
     const intent = read(settings, message)

@@ -3,5 +3,11 @@ export { consume, type Consumer } from './consume.js'
 export { createDeliveries, type Deliveries, type Told, type Watch } from './deliveries.js'
 export { MESSAGE_KEY_HEADER, withMessageKey } from './message-key.js'
 export { poll, type Running } from './poll.js'
-export { type BehindBroker, type ConsumeOptions, type MessageCheck, readConcurrency } from './settings.js'
+export {
+  type BehindBroker,
+  type ConsumeOptions,
+  type MessageCheck,
+  mustLayDown,
+  readConcurrency,
+} from './settings.js'
 export type { Ack, Dead, Retry, Verdict } from './verdict.js'

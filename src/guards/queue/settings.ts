@@ -4,7 +4,7 @@ import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
 import { onlyKnown } from '../../core/known.js'
 import { type Attempt, type CheckResult, type Policy, readPolicy } from '../../core/policy.js'
-import type { Identity } from '../../key/index.js'
+import { type Identity, readIdentity } from '../../key/identity.js'
 import { keyInHeaders } from './message-key.js'
 import type { Delays } from './verdict.js'
 
@@ -127,10 +127,11 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
       'give consume(ibid, { queue, id: (message) => …, handle: async (message, attempt) => … })',
     )
   }
+  mustBeDeclared(options)
   const scope = `queue:${queue}`
   checkAddress({ tenant: typeof tenant === 'string' ? tenant : 'tenant', scope, key: 'key' })
   const check = typeof recovery === 'object' ? recovery?.check : undefined
-  if (check === undefined && recovery !== 'retry' && recovery !== 'hold') {
+  if (typeof check !== 'function' && recovery !== 'retry' && recovery !== 'hold') {
     throw invalidIntent(
       'recovery is none of the three policies',
       "use 'retry', 'hold' or { check: async (message, attempt) => … }",
@@ -170,6 +171,32 @@ export function readSettings<M, T>(options: ConsumeOptions<M, T>): Settings<M, T
     working: options.working,
     deliveries: options.deliveries ?? (() => undefined),
   }
+}
+
+/** Found out with a message in hand, each of these would make a dead letter of every one. */
+function mustBeDeclared<M, T>(options: ConsumeOptions<M, T>): void {
+  const { queue, tenant, identity } = options
+  if (typeof queue !== 'string' || queue === '')
+    throw invalidIntent(
+      'consume got no queue',
+      'name the work: two consumers without a name would share receipts',
+    )
+  if (tenant !== undefined && typeof tenant !== 'string' && typeof tenant !== 'function')
+    throw invalidIntent(
+      'tenant is neither a text nor a function',
+      'give tenant as one of them, or leave it out',
+    )
+  for (const field of ['key', 'payload', 'working', 'deliveries'] as const) {
+    if (options[field] === undefined || typeof options[field] === 'function') continue
+    throw invalidIntent(`${field} is not a function`, `give ${field}: (message) => …, or leave it out`)
+  }
+  if (identity !== undefined) readIdentity(identity)
+}
+
+/** Dead messages go to a function, or where a text says that the broker knows. Else they would come again for ever. */
+export function mustLayDown(deadLetter: unknown, isKnown: (text: string) => boolean, wanted: string): void {
+  if (typeof deadLetter === 'function' || (typeof deadLetter === 'string' && isKnown(deadLetter))) return
+  throw invalidIntent('deadLetter says of no place where dead messages go', `give deadLetter ${wanted}`)
 }
 
 function readRetryDelay(given: ConsumeOptions<unknown>['retryDelay']): (attempt: number) => number {
