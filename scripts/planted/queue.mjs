@@ -190,4 +190,32 @@ export const queue = [
     put: 'settings.leaseMs / TURNS',
     tests: ['test/queue/trouble.test.ts'],
   },
+  {
+    name: 'a job that Redis does not take back is failed for good',
+    file: 'src/adapters/bullmq.ts',
+    find: 'token).catch(() => undefined)',
+    put: 'token)',
+    tests: ['test/queue/trouble.test.ts'],
+  },
+  {
+    name: 'a held message of RabbitMQ runs once more than it may',
+    file: 'src/adapters/amqp.ts',
+    find: 'before + 1 : undefined',
+    put: 'before : undefined',
+    tests: ['test/queue/trouble.test.ts'],
+  },
+  {
+    name: 'a log of a consumption that was ended breaks its connection',
+    file: 'src/adapters/amqp.ts',
+    find: 'quietly(() => options.onCancel?.())',
+    put: 'options.onCancel?.()',
+    tests: ['test/queue/trouble.test.ts'],
+  },
+  {
+    name: 'a held message that nobody counts runs more than the one time that it may',
+    file: 'src/guards/queue/work.ts',
+    find: '(settings.deliveries(message) ?? 1)',
+    put: '(settings.deliveries(message) ?? 0)',
+    tests: ['test/queue/trouble.test.ts'],
+  },
 ]

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel, ConsumeMessage } from 'amqplib'
+import { quietly } from '../core/quietly.js'
 import {
   type BehindBroker,
   consume as guard,
@@ -43,8 +44,7 @@ export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOpti
     key: ({ properties }) => properties.headers?.[MESSAGE_KEY_HEADER] as unknown,
     ...options,
     id: ({ properties }) => properties.messageId as string | undefined,
-    // Only quorum queues count.
-    deliveries: ({ properties }) => properties.headers?.['x-delivery-count'] as number | undefined,
+    deliveries: deliveriesOf,
   })
   const told = {
     ack: (message: ConsumeMessage) => channel.ack(message),
@@ -63,7 +63,7 @@ export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOpti
   const deliveries = createDeliveries(judge, told, options)
   const { consumerTag } = await channel.consume(queue, (message) => {
     if (message) void deliveries.take(message)
-    else options.onCancel?.()
+    else quietly(() => options.onCancel?.())
   })
   return {
     async stop() {
@@ -73,4 +73,10 @@ export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOpti
       await deliveries.idle()
     },
   }
+}
+
+/** Only quorum queues count, and what they count is the deliveries before this one. */
+function deliveriesOf({ properties }: ConsumeMessage): number | undefined {
+  const before: unknown = properties.headers?.['x-delivery-count']
+  return typeof before === 'number' ? before + 1 : undefined
 }

@@ -178,3 +178,43 @@ test('a lease whose third is longer than a timer lasts does not tell the broker 
   expect((await take(keyed('a'))).kind).toBe('ack')
   expect(told).toBe(0)
 })
+
+test('[R42] a job that Redis does not take back is left to come again, and not failed for good', async () => {
+  const { ibid } = consumer()
+  const handle: () => unknown = failing(new Error('later'))
+  const moveToDelayed = (): Promise<never> => Promise.reject(new Error('Connection is closed.'))
+  const run = processor(ibid, { queue: 'jobs', handle })
+  await expect(run(jobOf([], { moveToDelayed }), 'token')).rejects.toMatchObject({ name: 'DelayedError' })
+})
+
+test('[R42] a held message of RabbitMQ runs as often as it may, by the count of its queue', async () => {
+  const { ibid } = consumer()
+  const verdicts: string[] = []
+  let deliver: ((message: ConsumeMessage | null) => void) | undefined
+  const channel = {
+    consume: async (_queue: string, take: typeof deliver) => ((deliver = take), { consumerTag: 'one' }),
+    cancel: async () => ({}),
+    nack: () => 0,
+  } as unknown as Channel
+  let runs = 0
+  const handle = (): never => (runs++, failing(new NotExecuted('not yet', { retryAfterMs: 0 }))())
+  const running = await consumeRabbit(ibid, channel, {
+    ...{ queue: 'orders', deadLetter: 'dlx', recovery: 'hold', maxAttempts: 3, handle },
+    onVerdict: ({ kind }) => verdicts.push(kind),
+    onCancel: failing(new Error('the log is full')),
+  })
+  for (let before = 0; verdicts.at(-1) !== 'dead' && before < 9; before++) {
+    const headers = before === 0 ? {} : { 'x-delivery-count': before }
+    const properties = { messageId: 'a', headers }
+    deliver?.({ content: Buffer.from('a'), properties } as unknown as ConsumeMessage)
+    while (verdicts.length <= before) await turn()
+  }
+  expect([runs, verdicts]).toEqual([3, ['retry', 'retry', 'dead']])
+  deliver?.(null)
+  await running.stop()
+})
+
+test('[R42] a held message that may run once does so, also where nobody counts', async () => {
+  const { take } = consumer({ recovery: 'hold', maxAttempts: 1, handle: failing(new NotExecuted('not yet')) })
+  expect(await take(keyed('a'))).toMatchObject({ kind: 'dead', code: 'ATTEMPTS_EXHAUSTED' })
+})

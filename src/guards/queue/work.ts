@@ -88,7 +88,7 @@ function counted<M, T>(
   settings: Settings<M, T>,
   message: M,
 ): IbidError {
-  const made = settings.isHeld ? (settings.deliveries(message) ?? 0) : attempt.number
+  const made = settings.isHeld ? (settings.deliveries(message) ?? 1) : attempt.number
   if (made >= settings.maxAttempts) {
     return new Rejected(`given up after ${made} attempts, none of which did anything: ${error.message}`, {
       code: 'ATTEMPTS_EXHAUSTED',
