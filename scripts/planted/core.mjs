@@ -141,4 +141,18 @@ export const core = [
     put: 'const { token, recovery, wait = 10_000, ...others } = policy',
     tests: ['test/engine/input.test.ts'],
   },
+  {
+    name: 'a refusal whose code has no value is replayed as the text of that',
+    file: 'src/core/errors.ts',
+    find: 'filter(([, value]) => value !== undefined)',
+    put: 'filter(() => true)',
+    tests: ['test/core/outcome.test.ts'],
+  },
+  {
+    name: 'a refusal whose code is no text cannot be written down',
+    file: 'src/core/outcome.ts',
+    find: 'String(text).slice(0, most)',
+    put: '(text as string).slice(0, most)',
+    tests: ['test/core/outcome.test.ts'],
+  },
 ]

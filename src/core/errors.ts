@@ -71,13 +71,18 @@ export class IbidError extends Error {
 
 export type VerdictOptions = Partial<Omit<ErrorFacts, 'retriable'>>
 
+/** A member without a value leaves what is usual. */
+function said(options: VerdictOptions): VerdictOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
 /** Thrown by an effect: refused for good. Stored, and given again to every duplicate. */
 export class Rejected extends IbidError {
   constructor(message: string, options: VerdictOptions = {}) {
     super(message, {
       code: 'REJECTED',
       action: 'do not repeat this call: the refusal is final for this key',
-      ...options,
+      ...said(options),
       retriable: false,
     })
     this.name = 'Rejected'
@@ -90,7 +95,7 @@ export class NotExecuted extends IbidError {
     super(message, {
       code: 'NOT_EXECUTED',
       action: 'repeat the same call with the same key',
-      ...options,
+      ...said(options),
       retriable: true,
     })
     this.name = 'NotExecuted'
@@ -104,7 +109,7 @@ export class OutcomeUnknown extends IbidError {
       code: 'OUTCOME_UNKNOWN',
       action:
         'do not repeat this call and do not use a new key: look up what happened downstream, then resolve the receipt',
-      ...options,
+      ...said(options),
       retriable: false,
     })
     this.name = 'OutcomeUnknown'

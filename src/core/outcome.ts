@@ -31,7 +31,9 @@ export function encodeError(error: IbidError, maxLength: number): string {
   const full = { code, message, action, ...(error.data === undefined ? {} : { data: error.data }) }
   const text = encodeValue(full, maxLength).replace(/^\{"(?:value|rich)":/, '{"error":')
   if (text.startsWith('{"error":')) return text
-  const short = { code: code.slice(0, 100), message: message.slice(0, 1_000), action: action.slice(0, 1_000) }
+  // Nobody holds a program without types to texts.
+  const cut = (text: unknown, most: number): string => String(text).slice(0, most)
+  const short = { code: cut(code, 100), message: cut(message, 1_000), action: cut(action, 1_000) }
   return JSON.stringify({ error: short })
 }
 

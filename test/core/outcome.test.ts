@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Rejected } from '../../src/core/errors.js'
+import { NotExecuted, OutcomeUnknown, Rejected } from '../../src/core/errors.js'
 import { decodeOutcome, encodeError, encodeValue, isPlainOutcome } from '../../src/core/outcome.js'
 import { fromTagged, isPlain, toTagged } from '../../src/core/tagged.js'
 
@@ -133,6 +133,24 @@ describe('a terminal failure', () => {
     expect(text).toBe('{"error":{"code":"NO","message":"no","action":"stop"}}')
     const outcome = decodeOutcome(text)
     expect(outcome.kind === 'error' && outcome.error.data).toBeUndefined()
+  })
+
+  it('whose options have no value is the usual one, first and again [R5]', () => {
+    const unsaid = { code: undefined, action: undefined } as object
+    const { code, action } = new Rejected('no', unsaid)
+    expect([code, action]).toEqual(['REJECTED', new Rejected('no').action])
+    expect([new NotExecuted('no', unsaid).code, new OutcomeUnknown('no', unsaid).code]).toEqual([
+      'NOT_EXECUTED',
+      'OUTCOME_UNKNOWN',
+    ])
+    expect(decodeOutcome(encodeError(new Rejected('no', unsaid), ROOM))).toMatchObject({
+      error: { code, action },
+    })
+  })
+
+  it('with a code that is no text, and too large to keep, is kept all the same [R5]', () => {
+    const error = new Rejected('no', { code: 402 as unknown as string, data: 'x'.repeat(500) })
+    expect(decodeOutcome(encodeError(error, 300))).toMatchObject({ error: { code: '402', message: 'no' } })
   })
 
   it('too large to keep keeps its code and its words [R5]', () => {
