@@ -155,4 +155,11 @@ export const core = [
     put: '(text as string).slice(0, most)',
     tests: ['test/core/outcome.test.ts'],
   },
+  {
+    name: 'a replay has none of the words of an error',
+    file: 'src/core/tagged.ts',
+    find: 'toTagged({ ...value, name, message }, depth + 1)',
+    put: 'toTagged({ ...value }, depth + 1)',
+    tests: ['test/core/outcome.test.ts'],
+  },
 ]

@@ -1,6 +1,6 @@
 /**
  * What came of an effect, as text that a store keeps and a person can read: JSON with one member.
- * `value`: plain JSON. `rich`: JSON in which Dates, BigInts, Maps, Sets, bytes, undefined and the numbers that
+ * `value`: plain JSON. `rich`: JSON in which Dates, BigInts, Maps, Sets, bytes, Errors, undefined and the numbers that
  * JSON lacks are tagged, so that a replay gives them back. `error`: a refusal. `lost`: it happened, but what it
  * returned could not be kept. Encoding never throws: when it runs, the effect has happened.
  */

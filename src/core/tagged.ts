@@ -116,6 +116,13 @@ function objectToTagged(value: object, depth: number): unknown {
     return tag('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'))
   }
   if ('toJSON' in value && typeof value.toJSON === 'function') return toTagged(value.toJSON(), depth + 1)
+  if (value instanceof Number || value instanceof String || value instanceof Boolean)
+    return toTagged(value.valueOf(), depth + 1)
+  // What an error says is not among its members; its cause can hold anything, and stays behind.
+  if (value instanceof Error) {
+    const { name, message } = value
+    return tag('error', toTagged({ ...value, name, message }, depth + 1))
+  }
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => typeof member !== 'function')
@@ -149,9 +156,28 @@ function untag(tagged: { readonly [TAG]: string; readonly v: never }): unknown {
       return new Set(fromTagged(tagged.v) as unknown[])
     case 'bytes':
       return new Uint8Array(Buffer.from(tagged.v, 'base64'))
+    case 'error':
+      return errorFrom(fromTagged(tagged.v) as { readonly name: string; readonly message: string })
     default:
       return undefined
   }
+}
+
+/** Its stack would be the one of this replay, and say nothing of where it was made. */
+function errorFrom({
+  name,
+  message,
+  ...members
+}: {
+  readonly name: string
+  readonly message: string
+}): Error {
+  const hidden = { configurable: true, writable: true }
+  return Object.defineProperties(new Error(message), {
+    ...Object.getOwnPropertyDescriptors(members),
+    name: { value: name, ...hidden },
+    stack: { value: `${name}: ${message}`, ...hidden },
+  })
 }
 
 function tag(kind: string, v?: unknown): unknown {

@@ -45,6 +45,22 @@ describe('a replay gets the same value', () => {
     expect(again(value)).toStrictEqual(value)
   })
 
+  it('with the words of an Error in it, and what else it had to say [R5]', async () => {
+    const declined = Object.assign(new TypeError('declined'), { code: 'CARD', at: new Date(5) })
+    const first = await Promise.allSettled([Promise.reject(declined), Promise.resolve(1)])
+    const [failed, done] = again(first) as PromiseSettledResult<number>[]
+    const { reason } = failed as PromiseRejectedResult
+    expect(reason).toBeInstanceOf(Error)
+    expect(reason).toMatchObject({ name: 'TypeError', message: 'declined', code: 'CARD', at: new Date(5) })
+    expect([String(reason), Object.keys(reason as object)]).toEqual(['TypeError: declined', ['code', 'at']])
+    expect(done).toEqual(first[1])
+    expect(again(new Rejected('no', { code: 'CARD' }))).toMatchObject({ code: 'CARD', message: 'no' })
+  })
+
+  it('of a primitive that was wrapped [R5]', () => {
+    expect(again([Object(5), Object('ab'), Object(false)])).toStrictEqual([5, 'ab', false])
+  })
+
   it('as plain data where it was a class, a typed array, a function or a hole [R5]', () => {
     expect(again(new URL('https://a.example/'))).toBe('https://a.example/')
     expect(again({ n: Buffer.from([1]), u: new Uint8Array([1]).buffer })).toEqual({
