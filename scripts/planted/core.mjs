@@ -158,7 +158,7 @@ export const core = [
   {
     name: 'a replay has none of the words of an error',
     file: 'src/core/tagged.ts',
-    find: 'toTagged({ ...value, name, message }, depth + 1)',
+    find: 'toTagged({ ...(value as object), name, message }, depth + 1)',
     put: 'toTagged({ ...value }, depth + 1)',
     tests: ['test/core/outcome.test.ts'],
   },

@@ -33,7 +33,7 @@ export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqO
       case 'ack':
         return verdict.value as T
       case 'retry':
-        // Where Redis does not take it, the job is left as it is: its lock runs out, and it comes again as a stalled one.
+        // Where Redis does not take it, the job is left as it is: its lock runs out, and it comes again as stalled.
         // Any other error would be a failed attempt, and by BullMQ's own count usually the last one.
         await job.moveToDelayed(Date.now() + verdict.delayMs, token).catch(() => undefined)
         throw spoken('DelayedError', verdict)

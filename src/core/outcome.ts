@@ -31,10 +31,13 @@ export function encodeError(error: IbidError, maxLength: number): string {
   const full = { code, message, action, ...(error.data === undefined ? {} : { data: error.data }) }
   const text = encodeValue(full, maxLength).replace(/^\{"(?:value|rich)":/, '{"error":')
   if (text.startsWith('{"error":')) return text
-  // Nobody holds a program without types to texts.
-  const cut = (text: unknown, most: number): string => String(text).slice(0, most)
   const short = { code: cut(code, 100), message: cut(message, 1_000), action: cut(action, 1_000) }
   return JSON.stringify({ error: short })
+}
+
+/** Nobody holds a program without types to texts. */
+function cut(text: unknown, most: number): string {
+  return String(text).slice(0, most)
 }
 
 export function decodeOutcome(text: string): Outcome {

@@ -6,6 +6,7 @@
 const DEEPEST = 200
 const TAG = '$ibid'
 const ESCAPED = /^\$+ibid$/
+const WRAPPED = /^\[object (?:Number|String|Boolean)\]$/
 
 /** Does JSON.stringify keep all of it? Deeper than any stack we trust counts as no. */
 export function isPlain(value: unknown, depth = 0): boolean {
@@ -116,12 +117,11 @@ function objectToTagged(value: object, depth: number): unknown {
     return tag('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'))
   }
   if ('toJSON' in value && typeof value.toJSON === 'function') return toTagged(value.toJSON(), depth + 1)
-  if (value instanceof Number || value instanceof String || value instanceof Boolean)
-    return toTagged(value.valueOf(), depth + 1)
+  if (WRAPPED.test(Object.prototype.toString.call(value))) return toTagged(value.valueOf(), depth + 1)
   // What an error says is not among its members; its cause can hold anything, and stays behind.
   if (value instanceof Error) {
     const { name, message } = value
-    return tag('error', toTagged({ ...value, name, message }, depth + 1))
+    return tag('error', toTagged({ ...(value as object), name, message }, depth + 1))
   }
   return Object.fromEntries(
     Object.entries(value)

@@ -1,4 +1,5 @@
 /** What may not cost a message its verdict, or the process its life: logs that throw, odd times, lost counters. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsumerMessages } from '@nats-io/jetstream'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import type { Job } from 'bullmq'
@@ -173,8 +174,7 @@ test.each([undefined, 'dlq', ''])(
 
 test('a lease whose third is longer than a timer lasts does not tell the broker all the time', async () => {
   let told = 0
-  const handle = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 50))
-  const { take } = consumer({ lease: '90d', working: () => told++, handle })
+  const { take } = consumer({ lease: '90d', working: () => told++, handle: async () => await sleep(50) })
   expect((await take(keyed('a'))).kind).toBe('ack')
   expect(told).toBe(0)
 })
@@ -182,9 +182,12 @@ test('a lease whose third is longer than a timer lasts does not tell the broker 
 test('[R42] a job that Redis does not take back is left to come again, and not failed for good', async () => {
   const { ibid } = consumer()
   const handle: () => unknown = failing(new Error('later'))
-  const moveToDelayed = (): Promise<never> => Promise.reject(new Error('Connection is closed.'))
+  const lost = Promise.reject(new Error('Connection is closed.'))
+  lost.catch(() => undefined)
   const run = processor(ibid, { queue: 'jobs', handle })
-  await expect(run(jobOf([], { moveToDelayed }), 'token')).rejects.toMatchObject({ name: 'DelayedError' })
+  await expect(run(jobOf([], { moveToDelayed: () => lost }), 'token')).rejects.toMatchObject({
+    name: 'DelayedError',
+  })
 })
 
 test('[R42] a held message of RabbitMQ runs as often as it may, by the count of its queue', async () => {
@@ -199,7 +202,11 @@ test('[R42] a held message of RabbitMQ runs as often as it may, by the count of 
   let runs = 0
   const handle = (): never => (runs++, failing(new NotExecuted('not yet', { retryAfterMs: 0 }))())
   const running = await consumeRabbit(ibid, channel, {
-    ...{ queue: 'orders', deadLetter: 'dlx', recovery: 'hold', maxAttempts: 3, handle },
+    queue: 'orders',
+    deadLetter: 'dlx',
+    recovery: 'hold',
+    maxAttempts: 3,
+    handle,
     onVerdict: ({ kind }) => verdicts.push(kind),
     onCancel: failing(new Error('the log is full')),
   })
