@@ -24,7 +24,7 @@ import type { Timers } from './engine/timers.js'
 import type { Work } from './engine/transact.js'
 import { fingerprintOfText, identityText } from './key/fingerprint.js'
 import type { Identity } from './key/identity.js'
-import { type ListQuery, type LogQuery, statesOf } from './core/queries.js'
+import { type ListQuery, type LogQuery, PAGE, pageSize, statesOf } from './core/queries.js'
 import type { Store, StoreReport } from './store.js'
 
 export type { Settlement } from './engine/remote.js'
@@ -140,7 +140,6 @@ const KNOWN = [
 const CACHE = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 /** Larger payloads are hashed at every replay rather than kept. */
 const LONGEST_SEEN = 4_096
-const PAGE = { default: 100, most: 1_000 }
 
 export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   if (typeof options?.store?.claim !== 'function') {
@@ -288,11 +287,6 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
 function mustRun(effect: unknown): void {
   if (typeof effect === 'function') return
   throw invalidIntent('the effect is not a function', 'give the function that does the work after the intent')
-}
-
-function pageSize(limit: number = PAGE.default): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE.most) return limit
-  throw invalidIntent(`limit is ${String(limit)}`, `give limit a whole number from 1 to ${PAGE.most}`)
 }
 
 function detail(receipt: Receipt): ReceiptDetail {

@@ -90,8 +90,8 @@ export const http = [
     },
     {
       name: 'a refusal of the handler is taken for an error of ours by its code',
-      find: 'const own = error instanceof Rejected && DISCREET[code] !== undefined',
-      put: 'const own = error instanceof Rejected && code === undefined',
+      find: 'const isOwn = error instanceof Rejected && own(DISCREET, code) !== undefined',
+      put: 'const isOwn = error instanceof Rejected && code === undefined',
     },
     {
       name: 'a server that shuts down tells its clients not to come again',

@@ -34,3 +34,10 @@ export function statesOf(query: ListQuery): readonly State[] | undefined {
     `use ${STATES.join(', ')}; what is held is unknown`,
   )
 }
+
+export const PAGE = { default: 100, most: 1_000 }
+
+export function pageSize(limit: number = PAGE.default): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE.most) return limit
+  throw invalidIntent(`limit is ${String(limit)}`, `give limit a whole number from 1 to ${PAGE.most}`)
+}
