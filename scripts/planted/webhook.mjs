@@ -40,7 +40,7 @@ export const webhook = [
   ...at('options.ts', 'once', [
     {
       name: 'a misspelt option of a webhook is passed over',
-      find: '  checkNames(options ?? {})\n',
+      find: "  onlyKnown(options, KNOWN, 'a webhook')\n",
       put: '',
     },
   ]),

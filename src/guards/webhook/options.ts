@@ -2,6 +2,7 @@
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
+import { onlyKnown } from '../../core/known.js'
 import { type Attempt, type CheckResult, type Policy, readPolicy } from '../../core/policy.js'
 import type { ForceOrder, WebhookEvent } from './event.js'
 import type { HandOff } from './handoff.js'
@@ -88,7 +89,7 @@ export interface Settings<P, T, Tx> extends Declared<P> {
   readonly now: () => number
 }
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN = [
   'source',
   'endpoint',
   'tenant',
@@ -109,7 +110,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'respond',
   'transact',
   'enqueue',
-] satisfies (keyof Declared<unknown> | keyof Handling<unknown, unknown> | 'transact' | 'enqueue')[])
+] satisfies (keyof Declared<unknown> | keyof Handling<unknown, unknown> | 'transact' | 'enqueue')[]
 
 const WINDOW = '72h'
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
@@ -118,7 +119,8 @@ const ENDPOINT = /^[\w.-]{1,64}$/
 const MAX_HAND_OFFS = 1_000
 
 export function readOptions<P, T, Tx>(options: WebhookOptions<P, T, Tx>): Settings<P, T, Tx> {
-  checkNames(options ?? {})
+  // A misspelt tenant is none, and its events would go to the default one.
+  onlyKnown(options, KNOWN, 'a webhook')
   const { source, endpoint, tenant } = options ?? {}
   const { handle, transact, enqueue, recovery, respond } = options as Partial<Settings<P, T, Tx>> &
     Partial<Handling<P, T>>
@@ -164,13 +166,6 @@ export function readOptions<P, T, Tx>(options: WebhookOptions<P, T, Tx>): Settin
     bodyMs: toMs(options.bodyTimeout ?? '10s', 'bodyTimeout'),
     now: options.now ?? Date.now,
   }
-}
-
-/** A misspelt tenant is none, and its events would go to the default one. */
-function checkNames(options: object): void {
-  const unknown = Object.keys(options).find((name) => !KNOWN.has(name))
-  if (unknown === undefined) return
-  throw invalidIntent(`${unknown} is not an option of a webhook`, `use one of ${[...KNOWN].join(', ')}`)
 }
 
 function bytes(given: number): number {
