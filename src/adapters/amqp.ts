@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel, ConsumeMessage } from 'amqplib'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.js'
 import { quietly } from '../core/quietly.js'
 import {
   type BehindBroker,
@@ -16,7 +17,6 @@ import {
   type Running,
   type Watch,
 } from '../guards/queue/index.js'
-import { LONGEST_TIMER_MS } from '../guards/queue/settings.js'
 import type { Ibid } from '../ibid.js'
 
 /** For producers: `channel.sendToQueue(queue, body, { headers: withMessageKey('order-81'), messageId })`. */

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../core/duration.js'
 import { IbidError, invalidIntent } from '../core/errors.js'
-import { LONGEST_TIMER_MS, startDeadline } from '../guards/http/deadline.js'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.js'
+import { startDeadline } from '../guards/http/deadline.js'
 
 export interface KeyedInit extends RequestInit {
   /** One for each action, kept with the step that decided on it. Safe methods need none. */

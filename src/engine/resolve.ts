@@ -1,6 +1,7 @@
 /** A person, or something that knows, says what happened to a held receipt. Who and why go on record. */
 import { resolveDraft } from '../core/drafts.js'
 import { IbidError, invalidIntent, Rejected } from '../core/errors.js'
+import { mustSay } from '../core/on-record.js'
 import { encodeError, encodeValue } from '../core/outcome.js'
 import { type Address, type Receipt, type ReceiptView, asWritten, view } from '../core/receipt.js'
 import { conditionOf } from '../core/transitions.js'
@@ -32,8 +33,8 @@ export async function resolve(
   resolver: Resolver,
 ): Promise<ReceiptView> {
   const { by, why, epoch } = resolver ?? {}
-  named('by', by)
-  named('why', why)
+  mustSay('by', by)
+  mustSay('why', why)
   const outcome = outcomeOf(resolution, room.store.maxOutcome)
   const found = await findHeld(room, address)
   if (epoch !== undefined && found.epoch !== epoch)
@@ -94,14 +95,6 @@ export function outcomeOf(resolution: Resolution, maxOutcome: number): string | 
         "give { as: 'succeeded', value }, { as: 'failed', error } or { as: 'released' }",
       )
   }
-}
-
-function named(field: string, value: unknown): void {
-  if (typeof value === 'string' && value.trim().length > 0 && value.length <= 1_000) return
-  throw invalidIntent(
-    `${field} is not a text of 1 to 1000 characters`,
-    `say ${field === 'by' ? 'who' : 'why'}: it goes on record`,
-  )
 }
 
 function notHeld(address: Address, why: string, receipt: ReceiptView | undefined): IbidError {

@@ -3,6 +3,7 @@
  * Tests and simulations put a virtual one in its place.
  */
 import { performance } from 'node:perf_hooks'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.js'
 
 export interface Timers {
   /** Milliseconds since some fixed moment; never goes backwards. */
@@ -11,13 +12,10 @@ export interface Timers {
   after(ms: number, fn: () => void, background?: 'background'): () => void
 }
 
-/** What setTimeout can count to; longer waits are cut and looked at again. */
-const LONGEST_MS = 2_147_000_000
-
 export const realTimers: Timers = {
   elapsedMs: () => performance.now(),
   after(ms, fn, background) {
-    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_MS))
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
     if (background) timer.unref()
     return () => clearTimeout(timer)
   },

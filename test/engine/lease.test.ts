@@ -10,6 +10,19 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
+/** A verb of a store whose answer is on its way for so long. */
+function slowly<In, Out>(
+  on: ReturnType<typeof bench>,
+  ms: number,
+  verb: (batch: In) => Promise<Out>,
+): (batch: In) => Promise<Out> {
+  return async (batch) => {
+    const answer = await verb(batch)
+    on.time.clock.advance(ms)
+    return answer
+  }
+}
+
 test('[R3] a lease is renewed each third of its length, so that a long effect keeps its key', async () => {
   const on = bench()
   const ibid = on.open()
@@ -166,11 +179,7 @@ test('[R3] a process that slept, and was not overtaken, renews before it starts'
   const { claim } = on.store
   const slow = {
     ...on.store,
-    async claim(wanted: Parameters<typeof claim>[0]) {
-      const claimed = await claim(wanted)
-      on.time.clock.advance(2_000)
-      return claimed
-    },
+    claim: slowly(on, 2_000, claim),
   }
   const done = await on.open({ store: slow }).once(INTENT, () => 'ran', { lease: '3s' })
   expect(done.value).toBe('ran')
@@ -183,16 +192,8 @@ test('[R8] a renewal that took more than half of a lease to be answered is no le
   const { claim, swap } = on.store
   const slow = {
     ...on.store,
-    async claim(wanted: Parameters<typeof claim>[0]) {
-      const claimed = await claim(wanted)
-      on.time.clock.advance(2_000)
-      return claimed
-    },
-    async swap(changes: Parameters<typeof swap>[0]) {
-      const swapped = await swap(changes)
-      on.time.clock.advance(1_600)
-      return swapped
-    },
+    claim: slowly(on, 2_000, claim),
+    swap: slowly(on, 1_600, swap),
   }
   let runs = 0
   const error = await failure(on.open({ store: slow }).once(INTENT, () => ++runs, { lease: '3s' }))

@@ -2,14 +2,13 @@
  * A signal that aborts after a time, or when another one does. `AbortSignal.any([signal, AbortSignal.timeout(ms)])`
  * says the same, but Node (20.20, for one) may garbage collect the time-out inside of it, and then it never comes.
  */
+import { LONGEST_TIMER_MS } from '../../core/longest-timer.js'
+
 export interface Deadline {
   readonly signal: AbortSignal
   /** What it was for has ended. */
   clear(): void
 }
-
-/** Node takes a longer one for none at all. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function startDeadline(ms: number, outer?: AbortSignal | null): Deadline {
   const controller = new AbortController()

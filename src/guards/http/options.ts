@@ -1,5 +1,6 @@
 /** What a route declares about its key, its tenant and its responses, read once when the guard is made. */
 import { IbidError, invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Policy } from '../../core/policy.js'
 import type { Identity } from '../../key/index.js'
 import type { KeyPlaces } from './key-header.js'
@@ -54,7 +55,7 @@ export interface Settings<R> extends Comparison {
 
 const KEY_HEADERS = ['idempotency-key', 'x-idempotency-key']
 const MIB = 1_024 * 1_024
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN = [
   'tenant',
   'required',
   'keyHeaders',
@@ -68,14 +69,10 @@ const KNOWN: ReadonlySet<string> = new Set([
   'statusPath',
   'maxRequestBytes',
   'maxResponseBytes',
-] satisfies (keyof HttpOptions)[])
+] satisfies (keyof HttpOptions)[]
 
 export function readOptions<R>(options: HttpOptions<R>): Settings<R> {
-  for (const name of Object.keys(options)) {
-    if (!KNOWN.has(name)) {
-      throw invalidIntent(`${name} is not an option of the HTTP guard`, `use one of ${[...KNOWN].join(', ')}`)
-    }
-  }
+  onlyKnown(options, KNOWN, 'the HTTP guard')
   const { compare = 'bytes', identity, statusPath } = options
   if (compare !== 'bytes' && compare !== 'json') {
     throw invalidIntent(`compare is ${JSON.stringify(compare)}`, "give compare 'bytes' or 'json'")

@@ -5,11 +5,12 @@
  */
 import { IbidError, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
+import { LONGEST_TIMER_MS } from '../../core/longest-timer.js'
 import type { Ibid, Intent } from '../../ibid.js'
 import { fingerprint } from '../../key/index.js'
 import { digestOfBytes } from './body.js'
 import { messageKey } from './message-key.js'
-import { type ConsumeOptions, LONGEST_TIMER_MS, readSettings, type Settings } from './settings.js'
+import { type ConsumeOptions, readSettings, type Settings } from './settings.js'
 import { acked, dead, handlerFailed, refused, type Verdict } from './verdict.js'
 import { askWithin, type Work, workOf } from './work.js'
 import { createWorking } from './working.js'

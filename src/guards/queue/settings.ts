@@ -113,8 +113,6 @@ const OF_ADAPTERS = [
 ]
 
 const DEFAULTS = { window: '10m', lease: '30s', wait: 0, guardDelay: '2s' } as const
-/** Node takes a longer one for none at all. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 

@@ -4,7 +4,8 @@
  */
 import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt, CheckResult } from '../../core/policy.js'
-import { LONGEST_TIMER_MS, type MessageCheck, type Settings } from './settings.js'
+import { LONGEST_TIMER_MS } from '../../core/longest-timer.js'
+import type { MessageCheck, Settings } from './settings.js'
 
 export interface Work<T> {
   readonly effect: (attempt: Attempt) => Promise<T>

@@ -3,7 +3,8 @@
  * looks for it now and then and aborts the run's signal, and none takes a flagged run up again. A run without a
  * worker is ended here and now. What has committed stands.
  */
-import { IbidError, invalidIntent } from '../../core/errors.js'
+import { IbidError } from '../../core/errors.js'
+import { mustSay } from '../../core/on-record.js'
 import { atWorkId, type Desk } from './desk.js'
 import { cancelWhere, nameOf, runIdOf, runWhere, triggerWhere } from './names.js'
 import { type By, cancelled, isInFlight, noSuchRun } from './refusals.js'
@@ -12,15 +13,15 @@ import type { Kept } from './start.js'
 /** `cancelling`: its worker has been told, and stops at its next step. `ended`: it was over before. */
 export type Cancelled = 'cancelled' | 'cancelling' | 'ended'
 
-const LONGEST_SAID = 1_000
-
 export async function cancel(
   desk: Desk,
   runId: string,
   who: By,
   tenantGiven: string | undefined,
 ): Promise<Cancelled> {
-  checkWho(who)
+  // Asked before anything is written: a flag by nobody would call the run off all the same.
+  mustSay('by', who?.by)
+  mustSay('why', who?.why)
   const name = nameOf(runId, tenantGiven)
   const where = runWhere(name)
   const receipt = await desk.ibid.get(where)
@@ -60,18 +61,6 @@ export async function cancel(
     if (error instanceof IbidError && error.code === 'OUTCOME_UNKNOWN') return await endHeld()
     if (error instanceof IbidError && (error.code === 'CANCELLED' || error.replayed)) return endOf(error)
     throw error
-  }
-}
-
-/** Asked before anything is written: a flag by nobody would call the run off all the same. */
-function checkWho(who: By): void {
-  for (const field of ['by', 'why'] as const) {
-    const said: unknown = who?.[field]
-    if (typeof said === 'string' && said.trim() !== '' && said.length <= LONGEST_SAID) continue
-    throw invalidIntent(
-      `${field} is not a text of 1 to ${LONGEST_SAID} characters`,
-      'say who cancels the run, and why: runs.cancel(runId, { by, why })',
-    )
   }
 }
 

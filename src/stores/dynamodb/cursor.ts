@@ -1,5 +1,5 @@
 /** Cursors: small JSON in a text that can stand in a URL. One that is not ours is the caller's mistake. */
-import { invalidIntent } from '../../core/errors.js'
+import { noCursor } from '../../core/cursor.js'
 
 export function writeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
@@ -17,8 +17,5 @@ export function readCursor<T extends object>(
   } catch {
     // Told below.
   }
-  throw invalidIntent(
-    'the cursor is not one that this store gave',
-    'give the cursor of the page before, or none',
-  )
+  throw noCursor()
 }

@@ -1,6 +1,5 @@
 /** The questions that the memory store asks of a receipt or an event. */
 import type { AuditEvent } from '../../core/audit.js'
-import { invalidIntent } from '../../core/errors.js'
 import type { Address, Receipt } from '../../core/receipt.js'
 import type { AuditQuery, ScanQuery, Swap } from '../../store.js'
 
@@ -39,12 +38,4 @@ export function isForgettable(receipt: Receipt, now: number): boolean {
 
 function hasEnded(receipt: Receipt, now: number): boolean {
   return receipt.until !== null && receipt.until <= now
-}
-
-/** The serial number that a cursor stands for. One that is none would look like the end of the list. */
-export function placeOf(cursor: string | undefined, start: number): number {
-  if (cursor === undefined) return start
-  const place = Number(cursor)
-  if (Number.isSafeInteger(place) && place >= 0) return place
-  throw invalidIntent('the cursor is not one of this store', 'give the cursor of the page before, or none')
 }

@@ -3,10 +3,11 @@
  * Every method does its work in one synchronous step, so nothing can come between a comparison and its write.
  * It has no timers and no time but its clock.
  */
+import { readNumber } from '../../core/cursor.js'
 import { closed } from '../../core/errors.js'
 import { addressId, type Draft, stamp } from '../../core/receipt.js'
 import type { Claimed, Store, StoreReport, Swap, Swapped } from '../../store.js'
-import { isAsExpected, isAsked, isForgettable, isWanted, placeOf } from './conditions.js'
+import { isAsExpected, isAsked, isForgettable, isWanted } from './conditions.js'
 import { append, createTables, forget, put } from './tables.js'
 import { type MemoryTx, transact } from './transact.js'
 
@@ -72,7 +73,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
 
     async scan(query) {
       const now = step()
-      const after = placeOf(query.cursor, 0)
+      const after = readNumber(query.cursor ?? '0')
       const rest = [...tables.entries.values()].filter(
         ({ serial, receipt }) => serial > after && isWanted(receipt, query, now),
       )
@@ -109,7 +110,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
     async audit(query) {
       step()
       const { cursor, limit, newestFirst } = query
-      const from = placeOf(cursor, newestFirst ? Infinity : 0)
+      const from = cursor === undefined && newestFirst ? Infinity : readNumber(cursor ?? '0')
       const rest = (newestFirst ? tables.log.toReversed() : tables.log).filter(
         ({ serial, event }) => (newestFirst ? serial < from : serial > from) && isAsked(event, query),
       )

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AuditEvent } from '../../core/audit.js'
+import { readNumber } from '../../core/cursor.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
-import { readId } from './cursor.js'
 import { apart, type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { replica } from './errors.js'
@@ -29,7 +29,7 @@ export async function audit(desk: Desk, query: AuditQuery): Promise<AuditPage> {
 }
 
 async function goOn(desk: Desk, query: AuditQuery): Promise<AuditPage> {
-  const cursor = readId(query.cursor ?? '0')
+  const cursor = readNumber(query.cursor ?? '0')
   const end = await endOf(desk, cursor)
   const after = Math.max(cursor, await lastBefore(desk, query, end))
   const rows = await read(desk, query, after, end)
@@ -39,7 +39,7 @@ async function goOn(desk: Desk, query: AuditQuery): Promise<AuditPage> {
 
 /** What is not committed yet is not waited for: whoever looks back does not follow. */
 async function lookBack(desk: Desk, query: AuditQuery): Promise<AuditPage> {
-  const end = query.cursor === undefined ? (await headOf(desk)).end : readId(query.cursor) - 1
+  const end = query.cursor === undefined ? (await headOf(desk)).end : readNumber(query.cursor) - 1
   const rows = await read(desk, query, await lastBefore(desk, query, end), end)
   const last = rows.at(-1)
   const isAll = rows.length < query.limit || last === undefined

@@ -1,5 +1,5 @@
 /** Where a page ended, as text. One that this store cannot have given is refused, and not sent to the server. */
-import { invalidIntent } from '../../core/errors.js'
+import { noCursor } from '../../core/cursor.js'
 
 /** Behind which receipt, by the primary key. */
 export interface ReceiptPlace {
@@ -22,15 +22,4 @@ export function readPlace(cursor: string): ReceiptPlace {
     // Told below.
   }
   throw noCursor()
-}
-
-/** The id of an event of the log. */
-export function readId(cursor: string): number {
-  const id = Number(cursor)
-  if (Number.isSafeInteger(id) && id >= 0) return id
-  throw noCursor()
-}
-
-function noCursor(): Error {
-  return invalidIntent('the cursor is not one of this store', 'give the cursor of the page before, or none')
 }

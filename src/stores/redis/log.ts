@@ -4,7 +4,7 @@
  * several shards are put in order by the microseconds they carry.
  */
 import type { AuditEvent } from '../../core/audit.js'
-import { invalidIntent } from '../../core/errors.js'
+import { noCursor } from '../../core/cursor.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
 import { cut } from './batches.js'
 import { decodeEvents, eventArgs, type Logged } from './codec.js'
@@ -140,5 +140,5 @@ function isAbout(event: AuditEvent, { tenant, scope, key, since }: AuditQuery): 
 function readCursor(text: string | undefined, shards: number): string[] {
   const ids = text === undefined ? Array.from({ length: shards }, () => '') : text.split(',')
   if (ids.length === shards && ids.every((id) => /^(\d+-\d+:\d+)?$/.test(id))) return ids
-  throw invalidIntent('the cursor is not one of this audit log', 'give the cursor of the page before')
+  throw noCursor()
 }

@@ -3,7 +3,7 @@
  * and pays for what is in them; everything else goes through the list of all receipts, in the order they came.
  * Shard after shard, each in an order that no change of a receipt moves: so each is listed once.
  */
-import { invalidIntent } from '../../core/errors.js'
+import { noCursor } from '../../core/cursor.js'
 import type { Receipt, State } from '../../core/receipt.js'
 import type { ScanPage, ScanQuery } from '../../store.js'
 import { decodeReceipt } from './codec.js'
@@ -161,7 +161,6 @@ function cursor({ walk, shard, after, startMs }: Cursor): string {
 
 function readCursor(text: string): Cursor {
   const [, walk, shard, startMs, after] = /^(\d+)\/(\d+)\/(\d+)\/([\w .+-]*)$/.exec(text) ?? []
-  if (after === undefined)
-    throw invalidIntent('the cursor is not one of this store', 'give the cursor of the page before')
+  if (after === undefined) throw noCursor()
   return { walk: Number(walk), shard: Number(shard), startMs: Number(startMs), after }
 }
