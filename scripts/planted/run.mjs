@@ -95,8 +95,8 @@ export const run = [
     },
     {
       name: 'run: a cancellation that is refused is written down first',
-      find: "  mustSay('by', who?.by)\\n  mustSay('why', who?.why)\\n",
-      put: '  void mustSay\\n',
+      find: "  mustSay('by', who?.by)\n  mustSay('why', who?.why)\n",
+      put: '  void mustSay\n',
     },
   ]),
   ...at('run.ts', 'cancel', [
