@@ -1,12 +1,21 @@
 /** What somebody wants done once, and the rules its names must keep. */
 import { invalidIntent } from './errors.js'
+import { onlyKnown } from './known.js'
 import type { Address } from './receipt.js'
 
+const KNOWN: ReadonlySet<string> = new Set(['tenant', 'scope', 'key', 'payload', 'identity', 'by', 'differs'])
 const LONGEST = { tenant: 255, scope: 255, key: 255 }
 
 // Control characters, and what line-based logs and terminals take for one.
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** A misspelt payload would be none at all: whatever came next under the key would be taken for the same. */
+export function checkIntent(intent: object): void {
+  for (const name in intent) {
+    if (!KNOWN.has(name)) onlyKnown(intent, [...KNOWN], 'an intent')
+  }
+}
 
 /** Throws INVALID_INTENT, naming the field, unless all three parts are names a receipt can have. */
 export function checkAddress(address: Address): void {

@@ -62,11 +62,25 @@ export function readPolicy<T>(policy?: Policy<T>): Terms<T> {
   return policy === undefined ? UNDECLARED : read(policy)
 }
 
+/** What a call declares, over what its program does. A member without a value declares nothing. */
+export function over<T>(defaults: Policy | undefined, policy: Policy<T> | undefined): Policy<T> | undefined {
+  if (policy === undefined) return defaults as Policy<T> | undefined
+  if (defaults === undefined || !isObject(policy)) return policy
+  const merged: Record<string, unknown> = { ...defaults }
+  for (const [field, value] of Object.entries(policy)) if (value !== undefined) merged[field] = value
+  return merged
+}
+
+function isObject(policy: unknown): boolean {
+  return typeof policy === 'object' && policy !== null
+}
+
 function read<T>(policy: Policy<T>): Terms<T> {
-  if (typeof policy !== 'object' || policy === null) {
+  if (!isObject(policy)) {
     throw invalidIntent('policy is not an object', `pass an object with any of ${[...KNOWN].join(', ')}`)
   }
-  for (const field of Object.keys(policy)) {
+  // What it inherits is read as well.
+  for (const field in policy) {
     if (!KNOWN.has(field)) {
       throw invalidIntent(`policy.${field} is not a policy field`, `use one of ${[...KNOWN].join(', ')}`)
     }
@@ -78,7 +92,8 @@ function read<T>(policy: Policy<T>): Terms<T> {
     waitMs: policy.wait === undefined ? DEFAULTS.waitMs : toMs(policy.wait, 'policy.wait'),
     timeoutMs: policy.timeout === undefined ? leaseMs * 10 : positive(policy.timeout, 'policy.timeout'),
     maxAttempts: readMaxAttempts(policy.maxAttempts),
-    ...readRecovery(policy.recovery),
+    recovery: readRecovery(policy.recovery),
+    check: typeof policy.recovery === 'object' ? policy.recovery.check : undefined,
   }
 }
 
@@ -97,11 +112,9 @@ function readMaxAttempts(given: number | undefined): number {
   )
 }
 
-function readRecovery<T>(given: Policy<T>['recovery'] = 'hold'): Pick<Terms<T>, 'recovery' | 'check'> {
-  if (given === 'hold' || given === 'retry') return { recovery: given, check: undefined }
-  if (typeof given === 'object' && given !== null && typeof given.check === 'function') {
-    return { recovery: 'check', check: given.check }
-  }
+function readRecovery<T>(given: Policy<T>['recovery'] = 'hold'): Recovery {
+  if (given === 'hold' || given === 'retry') return given
+  if (typeof given === 'object' && given !== null && typeof given.check === 'function') return 'check'
   throw invalidIntent(
     'policy.recovery is none of the three policies',
     "use 'hold', 'retry' or { check: async (attempt) => … }",

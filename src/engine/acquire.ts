@@ -45,31 +45,69 @@ interface Claiming {
   unanswered: number
 }
 
-/** `token`: brought by a caller who wants to be recognised when the answer to its claim is lost. */
-export async function acquire<T>(room: Room, call: Call<T>, token?: string): Promise<Acquired> {
-  let sinceMs = room.timers.elapsedMs()
+/**
+ * `token`: brought by a caller who wants to be recognised when the answer to its claim is lost.
+ * Most calls end with their first claim: that one is made without any of what the others need.
+ */
+export function acquire<T>(room: Room, call: Call<T>, token?: string): Promise<Acquired> {
+  const sinceMs = room.timers.elapsedMs()
   const deadlineMs = sinceMs + call.terms.waitMs
   const first = claimDraft(call.address, call.fingerprint, call.terms, token ?? room.newToken())
   const brought = token !== undefined
   const claiming: Claiming = { first, asked: first, deadlineMs, brought, unanswered: 0 }
+  if (room.isClosing() || room.executions.find(call.id)) return goOn(room, call, claiming)
+  return room.commit.claim(first).then(
+    (claimed) => {
+      room.telemetry.claimed(room.timers.elapsedMs() - sinceMs)
+      return take(room, call, claiming, claimed, sinceMs)
+    },
+    async (error: unknown) => {
+      await failed(room, claiming, 1, error)
+      return take(room, call, claiming, await claim(room, claiming, sinceMs, 2), sinceMs)
+    },
+  )
+}
+
+/** What the first claim has brought, or what the next ones will. */
+function take<T>(
+  room: Room,
+  call: Call<T>,
+  claiming: Claiming,
+  claimed: Claimed,
+  sinceMs: number,
+): Acquired | Promise<Acquired> {
+  if (claimed.won) return own(room, claiming.first, claimed, sinceMs)
+  const judged = judge(room, call, claiming, claimed.found, claimed.now)
+  if (!(judged instanceof Promise)) return judged
+  return judged.then((acquired) => acquired ?? goOn(room, call, claiming))
+}
+
+async function goOn<T>(room: Room, call: Call<T>, claiming: Claiming): Promise<Acquired> {
   for (;;) {
     if (room.isClosing()) throw closed()
     const running = room.executions.find(call.id)
     if (running) {
-      const settled = await join(room, call, running, deadlineMs)
+      const settled = await join(room, call, running, claiming.deadlineMs)
       if (settled) return { kind: 'settled', settled }
     } else {
+      const sinceMs = room.timers.elapsedMs()
       const claimed = await claim(room, claiming, sinceMs)
-      if (claimed.won) {
-        const receipt = asWritten(claiming.first, claimed.now, claimed.epoch)
-        changed(room, receipt, claiming.first)
-        return { kind: 'owned', receipt, sinceMs, isFirst: true }
-      }
+      if (claimed.won) return own(room, claiming.first, claimed, sinceMs)
       const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
       if (acquired) return acquired
     }
-    sinceMs = room.timers.elapsedMs()
   }
+}
+
+function own(
+  room: Room,
+  first: Draft,
+  { now, epoch }: Extract<Claimed, { won: true }>,
+  sinceMs: number,
+): Acquired {
+  const receipt = asWritten(first, now, epoch)
+  changed(room, receipt, first)
+  return { kind: 'owned', receipt, sinceMs, isFirst: true }
 }
 
 /** Duplicates in this process wait for the attempt that runs in it. */
@@ -86,14 +124,14 @@ async function join(
   return undefined
 }
 
-/** Undefined: something has changed, so claim again. */
-async function judge<T>(
+/** Undefined: something has changed, so claim again. A replay is known at once. */
+function judge<T>(
   room: Room,
   call: Call<T>,
   claiming: Claiming,
   found: Receipt,
   now: number,
-): Promise<Acquired | undefined> {
+): Acquired | Promise<Acquired | undefined> {
   const isOurs = found.token === claiming.first.token
   if (isOurs && !claiming.brought) {
     if (found.state === 'pending') return regain(room, claiming, found)
@@ -108,16 +146,25 @@ async function judge<T>(
       return { kind: 'settled', settled: room.cache.put(found, now) }
     case 'in_flight':
       if (isOurs && claiming.brought) return regain(room, claiming, found)
-      if (room.executions.find(call.id)?.token === found.token) return undefined
-      if (await room.waiting.wait(found, now, claiming.deadlineMs)) return undefined
-      throw inFlight(room, found, decision.retryAfterMs)
+      return waitFor(room, call, claiming, found, now, decision.retryAfterMs)
     case 'unknown':
-      await checkHeld(room, call, found)
-      return undefined
+      return checkHeld(room, call, found).then(() => undefined)
     case 'move':
       if (isOurs && claiming.brought) throw tokenSpent()
       return move(room, decision, claiming, found)
   }
+}
+
+async function waitFor(
+  room: Room,
+  call: Call,
+  { deadlineMs }: Claiming,
+  found: Receipt,
+  now: number,
+  retryAfterMs: number,
+): Promise<undefined> {
+  if (room.executions.find(call.id)?.token === found.token) return
+  if (!(await room.waiting.wait(found, now, deadlineMs))) throw inFlight(room, found, retryAfterMs)
 }
 
 async function move(
@@ -158,21 +205,23 @@ async function regain(room: Room, claiming: Claiming, found: Receipt): Promise<A
   return { kind: 'owned', receipt, sinceMs, isFirst: false, resumed: claiming.brought }
 }
 
-async function claim(room: Room, claiming: Claiming, startMs: number): Promise<Claimed> {
-  for (let tried = 1; ; tried++) {
-    try {
-      const claimed = await room.commit.claim(claiming.first)
-      room.telemetry.claimed(room.timers.elapsedMs() - startMs)
-      return claimed
-    } catch (error) {
-      room.telemetry.storeFailed()
-      if (tried < TRIES) {
-        await pause(room.timers, pauseAfter(tried))
-        continue
-      }
-      throw unanswered(room, claiming, error)
-    }
+/** `tried`: the number of the try that it starts with. */
+async function claim(room: Room, claiming: Claiming, startMs: number, tried = 1): Promise<Claimed> {
+  try {
+    const claimed = await room.commit.claim(claiming.first)
+    room.telemetry.claimed(room.timers.elapsedMs() - startMs)
+    return claimed
+  } catch (error) {
+    await failed(room, claiming, tried, error)
+    return claim(room, claiming, startMs, tried + 1)
   }
+}
+
+/** The store did not answer a claim. Returns when it may be asked again. */
+async function failed(room: Room, claiming: Claiming, tried: number, error: unknown): Promise<void> {
+  room.telemetry.storeFailed()
+  if (tried === TRIES) throw unanswered(room, claiming, error)
+  await pause(room.timers, pauseAfter(tried))
 }
 
 /**

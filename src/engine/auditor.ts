@@ -34,7 +34,8 @@ export function createAuditor(
   timers: Timers,
   telemetry: Telemetry,
 ): Auditor {
-  let answered: Settled[] = []
+  /** By claim: a receipt that is not in the cache comes as another object each time. */
+  const answered = new Map<string, Settled>()
   let waiting = new Map<string, { readonly event: AuditEvent; count: number }>()
   let disarm: (() => void) | undefined
   const recording = new Set<Promise<void>>()
@@ -50,12 +51,13 @@ export function createAuditor(
   }
 
   function hits(): AuditEvent[] {
-    const events = answered.map(({ receipt, hits: count }) => ({ ...toEvent(receipt, HIT), count }))
-    for (const settled of answered) {
+    const events: AuditEvent[] = []
+    for (const settled of answered.values()) {
+      events.push({ ...toEvent(settled.receipt, HIT), count: settled.hits })
       telemetry.decided('dedup_hit', settled.receipt.scope, settled.hits)
       settled.hits = 0
     }
-    answered = []
+    answered.clear()
     return events
   }
 
@@ -81,7 +83,7 @@ export function createAuditor(
   }
 
   function soon(): void {
-    if (waiting.size + answered.length >= MOST_WAITING) void flush()
+    if (waiting.size + answered.size >= MOST_WAITING) void flush()
     else disarm ??= timers.after(EVERY_MS, () => void flush(), 'background')
   }
 
@@ -97,8 +99,13 @@ export function createAuditor(
       soon()
     },
     hit(settled) {
-      if (settled.hits++ > 0) return
-      answered.push(settled)
+      // Counted already: one more.
+      if (settled.hits > 0) return void settled.hits++
+      const id = `${settled.receipt.epoch} ${addressId(settled.receipt)}`
+      const equal = answered.get(id)
+      if (equal) return void equal.hits++
+      settled.hits = 1
+      answered.set(id, settled)
       soon()
     },
     flush,

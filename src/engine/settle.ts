@@ -29,14 +29,30 @@ const FEWEST_TRIES = 3
  * Throws LEASE_LOST when another attempt owns the receipt, STORE_UNAVAILABLE when it could not be written.
  * `commit`: a change whose commit was asked for and not answered; where that was made, it is what was written.
  */
-export async function settle(room: Room, receipt: Receipt, ending: Ending, commit?: Swap): Promise<Written> {
-  const change = endingOf(receipt, ending)
-  const possible = commit ? [commit, change] : [change]
+export function settle(room: Room, receipt: Receipt, ending: Ending, commit?: Swap): Promise<Written> {
   const stopMs = room.timers.elapsedMs() + receipt.leaseMs
+  const change = endingOf(receipt, ending)
+  const asked = room.commit.swap(change, room.calls.isOnlyOne())
+  const goOn = (): Promise<Written> => insist(room, receipt, ending, commit, change, stopMs, asked)
+  // Most are written at the first try: that one is made without any of what the others need.
+  return asked.then((swapped) => (swapped.done ? made(room, change, swapped) : goOn()), goOn)
+}
+
+async function insist(
+  room: Room,
+  receipt: Receipt,
+  ending: Ending,
+  commit: Swap | undefined,
+  change: Swap,
+  stopMs: number,
+  first: Promise<Swapped>,
+): Promise<Written> {
+  const possible = commit ? [commit, change] : [change]
+  let asked = first
   let pauseMs = FIRST_PAUSE_MS
   for (let tried = 1; ; tried++) {
     try {
-      const swapped = await room.commit.swap(change, room.calls.isOnlyOne())
+      const swapped = await asked
       const written = swapped.done ? made(room, change, swapped) : await lookInto(room, receipt, possible)
       if (written) return written
       break
@@ -47,6 +63,7 @@ export async function settle(room: Room, receipt: Receipt, ending: Ending, commi
     }
     await pause(room.timers, pauseMs)
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    asked = room.commit.swap(change, room.calls.isOnlyOne())
   }
   throw leaseLost(view(receipt))
 }

@@ -46,20 +46,38 @@ class Half {
   size = 0
   characters = 0
   readonly #tenants = new Map<string, Map<string, Map<string, Entry>>>()
+  // Most programs ask about few scopes again and again: those of the last one are at hand.
+  #tenant: string | undefined
+  #scope: string | undefined
+  #keys: Map<string, Entry> | undefined
 
   get({ tenant, scope, key }: Address): Entry | undefined {
-    return this.#tenants.get(tenant)?.get(scope)?.get(key)
+    return this.#keysOf(tenant, scope)?.get(key)
   }
 
   set(entry: Entry): void {
     const { tenant, scope, key } = entry.receipt
-    let scopes = this.#tenants.get(tenant)
-    if (!scopes) this.#tenants.set(tenant, (scopes = new Map<string, Map<string, Entry>>()))
-    let keys = scopes.get(scope)
-    if (!keys) scopes.set(scope, (keys = new Map<string, Entry>()))
+    const keys = this.#keysOf(tenant, scope) ?? this.#addKeys(tenant, scope)
     if (!keys.has(key)) this.size++
     keys.set(key, entry)
     this.characters += entry.outcome.length
+  }
+
+  #keysOf(tenant: string, scope: string): Map<string, Entry> | undefined {
+    if (this.#keys === undefined || this.#scope !== scope || this.#tenant !== tenant) {
+      this.#keys = this.#tenants.get(tenant)?.get(scope)
+      this.#tenant = tenant
+      this.#scope = scope
+    }
+    return this.#keys
+  }
+
+  #addKeys(tenant: string, scope: string): Map<string, Entry> {
+    const keys = new Map<string, Entry>()
+    const scopes = this.#tenants.get(tenant)
+    if (scopes) scopes.set(scope, keys)
+    else this.#tenants.set(tenant, new Map([[scope, keys]]))
+    return keys
   }
 }
 

@@ -1,16 +1,18 @@
 /**
  * OpenTelemetry, applied once for all stores and guards. Through its API package alone: without an SDK in the
- * program every call here does nothing.
+ * program every call here does nothing. An SDK that throws costs nobody an answer: what it was to be told is lost.
  */
 import {
   type Attributes,
   context,
   metrics,
   ProxyTracerProvider,
+  type Span,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
 import type { AuditName } from '../core/audit.js'
+import { quietly } from '../core/quietly.js'
 
 export interface Telemetry {
   /** One decision. Duplicates and originals are told apart by its name. */
@@ -67,26 +69,45 @@ export function createTelemetry(store: string): Telemetry {
   const labelled = labels(store)
   return {
     decided(event, scope, count = 1) {
-      decisions.add(count, labelled(event, scope))
+      try {
+        decisions.add(count, labelled(event, scope))
+      } catch {
+        // Theirs.
+      }
     },
     claimed(ms) {
-      claims.record(ms, ofStore)
+      try {
+        claims.record(ms, ofStore)
+      } catch {
+        // Theirs.
+      }
     },
     storeFailed() {
-      failures.add(1, ofStore)
+      try {
+        failures.add(1, ofStore)
+      } catch {
+        // Theirs.
+      }
     },
     startSpan(scope, attempt) {
       if (!isTraced()) return undefined
       const attributes = { 'ibid.scope': scope, 'ibid.attempt': attempt, 'ibid.store': store }
-      const span = tracer.startSpan('ibid.attempt', { attributes })
-      // This one was not sampled.
-      if (!span.isRecording()) return undefined
-      return {
-        run: (effect) => context.with(trace.setSpan(context.active(), span), effect),
-        failed: () => void span.setStatus({ code: SpanStatusCode.ERROR }),
-        end: () => span.end(),
+      try {
+        return spanOf(tracer.startSpan('ibid.attempt', { attributes }))
+      } catch {
+        return undefined
       }
     },
+  }
+}
+
+/** Undefined: this one was not sampled. */
+function spanOf(span: Span): AttemptSpan | undefined {
+  if (!span.isRecording()) return undefined
+  return {
+    run: (effect) => context.with(trace.setSpan(context.active(), span), effect),
+    failed: () => quietly(() => span.setStatus({ code: SpanStatusCode.ERROR })),
+    end: () => quietly(() => span.end()),
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkAddress } from '../../src/core/intent.js'
+import { checkAddress, checkIntent } from '../../src/core/intent.js'
 import type { Address } from '../../src/core/receipt.js'
 import { refusal } from '../key/refusal.js'
 
@@ -42,4 +42,15 @@ describe('refuses, naming the field', () => {
   ])('%o [R1]', (change, message) => {
     expect(refusal(() => checkAddress({ ...address, ...change })).message).toContain(message)
   })
+})
+
+it('an intent has no other members than those that there are, whoever it inherits from', () => {
+  expect(() =>
+    checkIntent({ tenant: 'a', scope: 's', key: 'k', payload: 1, identity: {}, by: 'b', differs: 1 }),
+  ).not.toThrow()
+  expect(refusal(() => checkIntent({ scope: 's', paylod: 1 })).message).toContain(
+    'paylod is not an option of an intent',
+  )
+  expect(refusal(() => checkIntent({ paylod: 1 })).message).toContain('paylod')
+  expect(() => checkIntent(Object.create({ from: 'a class' }) as object)).not.toThrow()
 })

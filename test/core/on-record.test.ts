@@ -13,6 +13,9 @@ it.each([undefined, null, '', ' \n', 5, 'x'.repeat(1_001)])(
       code: 'INVALID_INTENT',
       action: 'say who, as in { by, why }: it goes on record',
     })
-    expect(refusal(() => mustSay('why', said)).message).toContain('why is not a text of 1 to 1000 characters')
+    expect(refusal(() => mustSay('why', said))).toMatchObject({
+      message: expect.stringContaining('why is not a text of 1 to 1000 characters'),
+      action: 'say why, as in { by, why }: it goes on record',
+    })
   },
 )

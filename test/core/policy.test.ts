@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Policy, readPolicy } from '../../src/core/policy.js'
+import { over, type Policy, readPolicy } from '../../src/core/policy.js'
 import { refusal } from '../key/refusal.js'
 
 const check = (): { found: false } => ({ found: false })
@@ -14,6 +14,22 @@ it('has defaults that never repeat an effect silently [R7] [R11]', () => {
     recovery: 'hold',
     check: undefined,
   })
+})
+
+it('is what the call declares over what its program does, member by member [R7]', () => {
+  const program: Policy = { window: '7d', recovery: 'retry' }
+  expect(over(program, undefined)).toBe(program)
+  expect(over(undefined, { lease: 1 })).toEqual({ lease: 1 })
+  const call = { window: 1, recovery: undefined } as unknown as Policy // what JavaScript callers pass
+  expect(over(program, call)).toEqual({ window: 1, recovery: 'retry' })
+  expect(program.window).toBe('7d')
+})
+
+it('is refused where it is no object, also where the program has one [R7]', () => {
+  for (const given of [null, 'retry', 5]) {
+    expect(over({ window: '7d' }, given as unknown as Policy)).toBe(given)
+    expect(refusal(() => readPolicy(given as unknown as Policy)).message).toMatch('policy is not an object')
+  }
 })
 
 it('reads what is declared [R7]', () => {

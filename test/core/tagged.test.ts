@@ -1,13 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { copyPlain, isFlat, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
+import { copyPlain, fromTagged, isFlat, isPlain, samePlain, toTagged } from '../../src/core/tagged.js'
 import { canonicalJson } from '../../src/key/canonical.js'
 
-const nested = (wrap: (inner: unknown) => unknown, levels: number): unknown => {
-  let value: unknown = 'x'
+const nested = (wrap: (inner: unknown) => unknown, levels: number, innermost: unknown = 'x'): unknown => {
+  let value = innermost
   for (let level = 0; level < levels; level++) value = wrap(value)
   return value
 }
+
+const inError = (inner: unknown): unknown => Object.assign(new Error('x'), { inner })
 
 describe('plain is what JSON keeps all of', () => {
   it.each<[unknown]>([
@@ -76,6 +78,21 @@ describe('what is written with tags', () => {
   ])('goes down to 200 levels of %s, and no further [R5]', (_name, wrap) => {
     toTagged(nested(wrap, 200))
     expect(() => toTagged(nested(wrap, 201))).toThrow('nested deeper than 200 levels')
+  })
+
+  it('goes down to 200 levels of errors, each of which is two, and of what is wrapped [R5]', () => {
+    toTagged(nested(inError, 100))
+    expect(() => toTagged(nested(inError, 101))).toThrow('nested deeper than 200 levels')
+    toTagged(nested(Array.of, 199, Object(5)))
+    expect(() => toTagged(nested(Array.of, 200, Object(5)))).toThrow('nested deeper than 200 levels')
+  })
+
+  it('an error that is read again has a name and a stack as others have: hidden, and to be changed [R5]', () => {
+    const hidden = { configurable: true, enumerable: false, writable: true }
+    const error = fromTagged(toTagged(Object.assign(new TypeError('late'), { code: 'E1' }))) as Error
+    expect(Object.getOwnPropertyDescriptor(error, 'name')).toEqual({ value: 'TypeError', ...hidden })
+    expect(Object.getOwnPropertyDescriptor(error, 'stack')).toEqual({ value: 'TypeError: late', ...hidden })
+    expect(Object.keys(error)).toEqual(['code'])
   })
 })
 

@@ -18,6 +18,7 @@ it.each([
 ])('%j ends a transaction, or begins one, and is refused [R10]', (sql) => {
   const error = refusal(() => mustNotEnd(sql))
   expect(error.code).toBe('INVALID_INTENT')
+  expect(error.retriable).toBe(false)
   expect(error.message).toContain('nothing was written')
   expect(error.message).toContain(JSON.stringify(sql.trim()))
 })

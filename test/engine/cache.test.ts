@@ -272,3 +272,20 @@ test('[R13] without a cache every duplicate asks the store, and gets the same', 
   expect((await ibid.once(INTENT, () => 'no')).value).toBe('one')
   expect(on.tap.count('claim')).toBe(claims + 2)
 })
+
+test.each(['tenant', 'scope'] as const)(
+  '[R1, R13] what is remembered under one key belongs to its %s, whoever asked last',
+  async (part) => {
+    const on = bench()
+    const ibid = on.open()
+    const places = ['one', 'two', 'three'].map((name) => ({ ...INTENT, [part]: name }))
+    for (const place of places) await ibid.once(place, () => place[part])
+    for (const place of [...places, ...places.toReversed(), ...places]) {
+      expect((await ibid.once(place, () => 'no')).value).toBe(place[part])
+    }
+    const calls = on.tap.calls.length
+    for (const place of places.toReversed()) expect(ibid.recall(place)?.value).toBe(place[part])
+    expect(ibid.recall({ ...INTENT, [part]: 'four' })).toBeUndefined()
+    expect(on.tap.calls).toHaveLength(calls)
+  },
+)

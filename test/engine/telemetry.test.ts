@@ -38,6 +38,10 @@ function listen() {
   return { added, spans, count }
 }
 
+function broken(): never {
+  throw new TypeError('the exporter is full')
+}
+
 afterEach(() => {
   metrics.disable()
   trace.disable()
@@ -97,4 +101,27 @@ test('without a provider everything works', async () => {
         .once(INTENT, () => 1)
     ).value,
   ).toBe(1)
+})
+
+test('[R12, R50] an SDK that throws costs nobody an answer', async () => {
+  const instrument = () => ({ add: broken, record: broken })
+  metrics.setGlobalMeterProvider({
+    getMeter: () => ({ createCounter: instrument, createHistogram: instrument }),
+  } as never)
+  const span = { isRecording: () => true, setStatus: broken, end: broken }
+  for (const startSpan of [broken, () => span]) {
+    trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as never)
+    const on = bench()
+    const ibid = on.open()
+    on.tap.failBefore('claim', 1)
+    const done = ibid.once(INTENT, () => 1)
+    await on.time.pass(1_000)
+    expect((await done).value).toBe(1)
+    expect(await ibid.once(INTENT, () => 2)).toMatchObject({ value: 1, replayed: true })
+    const other = { ...INTENT, key: 'other' }
+    expect(await failure(ibid.once(other, () => Promise.reject(new Error('no'))))).toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    })
+    trace.disable()
+  }
 })

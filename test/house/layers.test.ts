@@ -113,6 +113,11 @@ const LAYERS: readonly { room: string; may: readonly string[]; mayNot: readonly 
     mayNot: ['./stores/memory/index.js', 'ibid/sqlite'],
   },
   {
+    room: 'src/surface.ts',
+    may: ['./core/b.js', './key/index.js', './store.js', './engine/b.js'],
+    mayNot: ['./stores/memory/index.js', 'ibid/sqlite'],
+  },
+  {
     room: 'src/index.ts',
     may: ['./core/b.js', './ibid.js', './engine/b.js'],
     mayNot: ['./stores/sqlite/index.js', 'ibid'],

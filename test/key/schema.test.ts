@@ -64,6 +64,45 @@ describe('a mark in a JSON Schema', () => {
     expect(asked.mock.calls.length).toBeLessThan(400)
   })
 
+  it('is looked for no longer at the bottom of a recursive schema than at its top [R23]', () => {
+    const branch = { properties: { left: { $ref: '#/$defs/Term' }, note: MARKED } }
+    const schema = { $defs: { Term: { anyOf: [branch, structuredClone(branch)] } }, $ref: '#/$defs/Term' }
+    const followed = vi.spyOn(Map.prototype, 'has')
+    onTestFinished(() => followed.mockRestore())
+    function stepsTo(depth: number): number {
+      let payload: object = { note: 'n' }
+      for (let level = 0; level < depth; level++) payload = { note: 'n', left: payload }
+      followed.mockClear()
+      expect(text(payload, structuredClone(schema))).not.toContain('note')
+      return followed.mock.calls.length
+    }
+    const [few, many] = [stepsTo(20), stepsTo(40)]
+    expect(few).toBeGreaterThan(20)
+    expect(many).toBeLessThan(few * 2.5)
+  })
+
+  it('in some of the branches of a branch is none where another branch has it not [R23]', () => {
+    const marked = { properties: { note: MARKED } }
+    const unmarked = { properties: { note: { type: 'string' } } }
+    const nested = { anyOf: [marked, structuredClone(marked)] }
+    expect(text({ note: 'n' }, { anyOf: [nested, unmarked] })).toBe('{"note":"n"}')
+    expect(text({ note: 'n' }, { anyOf: [nested, marked] })).toBe('{}')
+    expect(text({ note: 'n' }, { anyOf: [nested] })).toBe('{}')
+  })
+
+  it('on a schema that has branches is one, whatever they say [R23]', () => {
+    const either = { non_idempotent: true, anyOf: [{ type: 'string' }, { type: 'null' }] }
+    expect(text({ id: 1, note: 'n' }, { properties: { note: either } })).toBe('{"id":1}')
+  })
+
+  it('is one wherever its schema is used, the second time as the first [R23]', () => {
+    const schema = {
+      $defs: { Note: { anyOf: [MARKED, structuredClone(MARKED)] } },
+      properties: { a: { $ref: '#/$defs/Note' }, b: { allOf: [{ $ref: '#/$defs/Note' }, {}] } },
+    }
+    expect(text({ a: 'x', b: 'y', id: 1 }, schema)).toBe('{"id":1}')
+  })
+
   it('in allOf counts beside another description [R23]', () => {
     const schema = { properties: { n: { type: 'string' } }, allOf: [{ properties: { n: MARKED } }, true] }
     expect(text({ n: 'x', id: 1 }, schema)).toBe('{"id":1}')
