@@ -25,6 +25,22 @@ describe('generations', () => {
     expect(countOf(db, 'ibid_generation')).toBeGreaterThan(20)
   })
 
+  it('[R2][R60] lets one process win each address while all of them claim one at a time', async () => {
+    const file = newFile()
+    const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
+    const told = await Promise.all(
+      Array.from({ length: 6 }, (_, seed) =>
+        run('claim', file, { keys: random(seed).shuffle(keys), batch: 1, generationSize: 15 + seed }),
+      ),
+    )
+    const won = told.flatMap((one) => one['won'] as string[])
+    expect(won.toSorted()).toEqual(keys.toSorted())
+    const db = tamper(file)
+    expect(countOf(db, 'ibid_receipt')).toBe(200)
+    expect(countOf(db, 'ibid_audit')).toBe(200)
+    expect(valueOf(db, 'SELECT max(id) FROM ibid_receipt')).toBe(200)
+  })
+
   it('finds every receipt again, in the memory of a store that has just opened the file', async () => {
     const file = newFile()
     const first = open(file, { generationSize: 64 })

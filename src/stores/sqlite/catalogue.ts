@@ -7,9 +7,10 @@
  * Other processes write to the same file. `refresh` has to run inside each transaction, before anything is looked
  * up: it reads what they added, and costs one question where they added nothing.
  */
-import { type Address, addressId } from '../../core/receipt.js'
+import { type Address, addressId, type Draft } from '../../core/receipt.js'
 import { Filter, type FilterCopy } from './filter.js'
 import { ENTRY_WORDS, type Generation, SLICES, sliceOf, toEntries, toGeneration } from './generation.js'
+import { Given } from './given.js'
 import { Hasher } from './hash.js'
 import { asRow, type Row, row } from './open.js'
 import { assertReadable } from './schema.js'
@@ -31,6 +32,8 @@ export class Catalogue {
   tail = new Tail(0)
   /** The last id that was given out. */
   lastId = 0
+  /** Claims of this connection. */
+  readonly given = new Given()
   readonly #sql: Statements
   #filter = new Filter()
   #hasher: Hasher | undefined
@@ -40,6 +43,7 @@ export class Catalogue {
   #committedId = 0
   #dataVersion = -1
   #version = -1
+  #isQuiet = false
   readonly #ids: number[] = []
   readonly #named: number[] = []
 
@@ -68,7 +72,8 @@ export class Catalogue {
   refresh(): void {
     this.lastId = this.#committedId
     const dataVersion = Number(row(this.#sql.dataVersion)?.[0])
-    if (dataVersion === this.#dataVersion) return
+    this.#isQuiet = dataVersion === this.#dataVersion
+    if (this.#isQuiet) return
     const [version, key0, key1, catalogue, sealedTo, floorId, floorEpoch] = row(
       this.#sql.meta,
     ) as readonly number[]
@@ -91,6 +96,11 @@ export class Catalogue {
     return this.#dataVersion !== -1
   }
 
+  /** Had nobody else written when it was last looked at? */
+  get isQuiet(): boolean {
+    return this.#isQuiet
+  }
+
   /** After the commit of a transaction that gave out ids. Without it they are given out again. */
   committed(): void {
     this.#committedId = this.lastId
@@ -99,6 +109,8 @@ export class Catalogue {
   /** Everything is read anew with the next refresh. */
   forget(): void {
     this.#dataVersion = -1
+    this.#isQuiet = false
+    this.given.clear()
   }
 
   /** Ids of receipts that may be the one at this address, newest first. Good until the next call. */
@@ -124,10 +136,11 @@ export class Catalogue {
     return [...new Set(this.#ids)]
   }
 
-  /** A new id for the receipt at the address that was just looked for. */
-  give(): number {
+  /** A new id for a receipt whose address was just looked for. */
+  give(draft: Draft): number {
     const { high, low } = this.#hasher as Hasher
     this.tail.add(high, low, ++this.lastId)
+    this.given.add(this.lastId, draft)
     return this.lastId
   }
 

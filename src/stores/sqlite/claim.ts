@@ -4,7 +4,7 @@ import { type Draft, nextEpoch } from '../../core/receipt.js'
 import { EVENT, RECOVERY, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
-import type { Row } from './open.js'
+import type { Row, Statement } from './open.js'
 
 /** The epoch of one that was inserted, or the row that was there. */
 export type ClaimAnswer = number | Row
@@ -15,25 +15,11 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
   const { sql, catalogue } = connection
   const epoch = draft.epoch ?? nextEpoch(now, catalogue.floorEpoch)
   if (isFirst(draft)) {
-    sql.claimFirst.get(
-      catalogue.give(),
-      draft.tenant,
-      draft.scope,
-      draft.key,
-      draft.fingerprint,
-      draft.token,
-      draft.maxAttempts,
-      RECOVERY[draft.recovery],
-      draft.leaseMs,
-      draft.windowMs,
-      epoch,
-      now,
-      draft.forMs === null ? null : now + draft.forMs,
-    )
+    claimFirst(sql.claimFirst, catalogue.give(draft), draft, epoch, now)
     return epoch
   }
   sql.claim.get(
-    catalogue.give(),
+    catalogue.give(draft),
     draft.tenant,
     draft.scope,
     draft.key,
@@ -57,8 +43,27 @@ export function claim(connection: Connection, draft: Draft, now: number): ClaimA
   return epoch
 }
 
+/** With a statement that binds as `claimFirst` does. */
+export function claimFirst(statement: Statement, id: number, draft: Draft, epoch: number, now: number): void {
+  statement.get(
+    id,
+    draft.tenant,
+    draft.scope,
+    draft.key,
+    draft.fingerprint,
+    draft.token,
+    draft.maxAttempts,
+    RECOVERY[draft.recovery],
+    draft.leaseMs,
+    draft.windowMs,
+    epoch,
+    now,
+    draft.forMs === null ? null : now + draft.forMs,
+  )
+}
+
 /** As the engine writes almost all of them. */
-function isFirst({ state, attempt, outcome, createdAt, audit }: Draft): boolean {
+export function isFirst({ state, attempt, outcome, createdAt, audit }: Draft): boolean {
   return (
     state === 'pending' &&
     attempt === 1 &&

@@ -3,8 +3,9 @@
  * records that wait together share one commit. A lock that somebody else holds is waited for in short steps,
  * between which reads go on, and not longer than `busyMs`.
  */
+import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
-import { settleAlone } from './alone.js'
+import { claimAlone, settleAlone } from './alone.js'
 import type { CatalogueCopy } from './catalogue.js'
 import { checkpoint, type Connection, connect, inRead, inWrite, knowing } from './connection.js'
 import { type Failure, failureOf, lockedTooLong, toError } from './errors.js'
@@ -72,8 +73,7 @@ export class Desk {
   now(verb: Verb, input: unknown): { readonly output: unknown } | undefined {
     if (this.#waiting.length > 0) return undefined
     try {
-      const done = verb === 'swap' && this.#connection && settleAlone(this.#connection, input as Swap[])
-      const output = done || this.#run([{ verb, input }])[0]
+      const output = this.#alone(verb, input) ?? this.#run([{ verb, input }])[0]
       this.#sealIfDue()
       return { output }
     } catch (error) {
@@ -81,6 +81,14 @@ export class Desk {
       if (failure.kind === 'busy') return undefined
       throw toError(failure)
     }
+  }
+
+  /** In one statement, where that is enough. What is untidy is looked at in a transaction, until it is not. */
+  #alone(verb: Verb, input: unknown): unknown {
+    if (this.#connection === undefined) return undefined
+    if (verb === 'swap') return settleAlone(this.#connection, input as readonly Swap[])
+    if (verb === 'claim' && !this.isUntidy) return claimAlone(this.#connection, input as readonly Draft[])
+    return undefined
   }
 
   /** Takes a ticket. `work` has to follow. */

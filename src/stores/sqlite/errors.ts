@@ -30,6 +30,11 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }
 
+/** A row that may not be as somebody wanted to write it. */
+export function isConstraint(error: unknown): boolean {
+  return resultCode(error) === 19
+}
+
 interface Known {
   readonly told: string
   readonly action: string

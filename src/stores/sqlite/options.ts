@@ -1,5 +1,6 @@
 /** What a user can say about the store beside its file. A wait that never ends is refused, and a bound that is none. */
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { within } from '../../core/within.js'
 import type { DeskSettings } from './desk.js'
 import type { ThreadKind } from './thread.js'
@@ -20,11 +21,19 @@ export interface SqliteOptions {
   readonly generationSize?: number
 }
 
+const KNOWN = [
+  'busyMs',
+  'maxBytes',
+  'clockOffset',
+  'thread',
+  'generationSize',
+] satisfies (keyof SqliteOptions)[]
 const BUSY_MS = 5_000
 const A_DAY_MS = 86_400_000
 const THREADS: readonly ThreadKind[] = ['auto', 'worker', 'caller']
 
 export function readOptions(file: string, options: SqliteOptions): DeskSettings {
+  onlyKnown(options, KNOWN, 'sqliteStore')
   const { busyMs = BUSY_MS, maxBytes, clockOffset, thread = 'auto', generationSize } = options
   within(busyMs, 'busyMs', 0, A_DAY_MS)
   if (maxBytes !== undefined) within(maxBytes, 'maxBytes', 1, Number.MAX_SAFE_INTEGER)

@@ -33,9 +33,19 @@ const CHANGED = [
   'outcome',
 ]
 
+/** For a row that is known to be the one that is meant. */
 const SETTLEMENT = `ibid_receipt SET state = ?, until = ?, at = ?, event = ?, by = NULL, why = NULL, outcome = ?
-    WHERE id = ? AND token = ? AND state = ? AND epoch = ? AND key = ? AND scope = ? AND tenant = ?
-      AND fingerprint = ?`
+    WHERE id = ? AND token = ? AND state = ? AND epoch = ?`
+/** For a candidate. */
+const COMPARED = 'AND key = ? AND scope = ? AND tenant = ? AND fingerprint = ?'
+const IS_VERSION = `(SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}`
+
+const FIRST_CLAIM = `INTO ibid_receipt (${RECEIPT_COLUMNS}, event)`
+const firstClaim = (state: string): string =>
+  `(?1, ?2, ?3, ?4, ?5, ${state}, ?6, 1, ?7, ?8, ?9, ?10, NULL, ?11, ?12, ?12, ?13, ${EVENT.claimed})`
+/** No state, and so no row, where others have given out this id or forgotten this epoch, or the file is a newer one. */
+const STATE_IF_KNOWN = `(SELECT ${STATE.pending} FROM ibid_meta WHERE version = ${SCHEMA_VERSION}
+    AND floor_id < ?1 AND sealed_to < ?1 AND floor_epoch < ?11)`
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -62,12 +72,15 @@ const SQL = {
   claim: `INSERT OR FAIL INTO ibid_receipt (${RECEIPT_COLUMNS}, event, by, why)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   /** The same for a first attempt that has nothing to say: every value that is bound takes its time. */
-  claimFirst: `INSERT OR FAIL INTO ibid_receipt (${RECEIPT_COLUMNS}, event)
-    VALUES (?1, ?2, ?3, ?4, ?5, ${STATE.pending}, ?6, 1, ?7, ?8, ?9, ?10, NULL, ?11, ?12, ?12, ?13, ${EVENT.claimed})`,
+  claimFirst: `INSERT OR FAIL ${FIRST_CLAIM} VALUES ${firstClaim(String(STATE.pending))}`,
+  /** The same alone, outside of a transaction. */
+  claimAlone: `INSERT OR ROLLBACK ${FIRST_CLAIM} VALUES ${firstClaim(STATE_IF_KNOWN)}`,
   /** The owner's last word, in one step: nothing is read before, and what was claimed stays as it is. */
-  settle: `UPDATE OR FAIL ${SETTLEMENT}`,
+  settle: `UPDATE OR FAIL ${SETTLEMENT} ${COMPARED}`,
+  settleGiven: `UPDATE OR FAIL ${SETTLEMENT}`,
   /** Alone, outside of a transaction. */
-  settleAlone: `UPDATE OR ROLLBACK ${SETTLEMENT} AND (SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}`,
+  settleAlone: `UPDATE OR ROLLBACK ${SETTLEMENT} ${COMPARED} AND ${IS_VERSION}`,
+  settleGivenAlone: `UPDATE OR ROLLBACK ${SETTLEMENT} AND ${IS_VERSION}`,
   /** Rows changed on this connection so far, also by triggers. */
   changed: 'SELECT total_changes()',
   swap: `UPDATE OR FAIL ibid_receipt SET ${CHANGED.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,

@@ -7,7 +7,7 @@ import type { Swap } from '../../store.js'
 import { EVENT, STATE } from './codes.js'
 import type { Connection } from './connection.js'
 import { findReceipt } from './get.js'
-import { row, type Row, type Value } from './open.js'
+import { row, type Row, type Statement, type Value } from './open.js'
 import { changedValues, toReceipt } from './receipt.js'
 import type { Statements } from './statements.js'
 
@@ -38,9 +38,11 @@ export function swapAll(
   const { sql, catalogue } = connection
   const before = changedSoFar(connection)
   for (const change of changes) {
-    const [id] = catalogue.candidates(change.next)
+    const given = catalogue.given.take(change.next)
+    const id = given ?? catalogue.candidates(change.next)[0]
     if (id === undefined) throw new NotAllMade()
-    sql.settle.get(...settlement(change, id, now))
+    if (given === undefined) sql.settle.get(...settlement(change, id, now), ...identity(change))
+    else sql.settleGiven.get(...settlement(change, id, now))
   }
   if (changedSoFar(connection) - before !== changes.length * ROWS_EACH) throw new NotAllMade()
   return changes.map(({ next }) => next.epoch)
@@ -51,14 +53,21 @@ function changedSoFar({ sql }: Connection): number {
 }
 
 function swap(connection: Connection, change: Swap, now: number): SwapAnswer {
+  const { sql, catalogue } = connection
   const { next } = change
-  if (!isSettlement(change)) return replace(connection.sql, findReceipt(connection, next), change, now)
-  const ids = connection.catalogue.candidates(next)
+  if (!isSettlement(change)) return replace(sql, findReceipt(connection, next), change, now)
+  const given = catalogue.given.take(next)
+  if (given !== undefined && isMade(sql.settleGiven.run(...settlement(change, given, now)))) return next.epoch
+  const ids = catalogue.candidates(next)
   for (let i = 0; i < ids.length; i++) {
-    const { changes } = connection.sql.settle.run(...settlement(change, ids[i] as number, now))
-    if (Number(changes) === 1) return next.epoch
+    const values = settlement(change, ids[i] as number, now)
+    if (isMade(sql.settle.run(...values, ...identity(change)))) return next.epoch
   }
-  return ids.length === 0 ? null : replace(connection.sql, findReceipt(connection, next), change, now)
+  return ids.length === 0 ? null : replace(sql, findReceipt(connection, next), change, now)
+}
+
+export function isMade({ changes }: ReturnType<Statement['run']>): boolean {
+  return Number(changes) === 1
 }
 
 /** Under the same token and epoch everything stays that was written with the claim: the seam says so. */
@@ -79,11 +88,12 @@ export function settlement({ expect, next }: Swap, id: number, now: number): Val
     expect.token,
     STATE[expect.state],
     next.epoch,
-    next.key,
-    next.scope,
-    next.tenant,
-    next.fingerprint,
   ]
+}
+
+/** What a candidate is compared by, in the order in which that binds. */
+export function identity({ next }: Swap): Value[] {
+  return [next.key, next.scope, next.tenant, next.fingerprint]
 }
 
 /** With the row at hand, read in this transaction. */

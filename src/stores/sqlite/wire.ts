@@ -1,116 +1,143 @@
 /**
- * Drafts and swaps on their way to the worker thread: one flat array of texts and numbers for a whole batch, which
- * is copied between threads several times faster than objects are. What is the same as in the entry before, as tenant,
- * scope, state and terms mostly are, is not copied again. Everything else crosses as it is.
+ * Drafts and swaps on their way to the worker thread: one flat array for a whole batch, which is copied between
+ * threads several times faster than as many objects are. The first of a run crosses as it is; of those that follow
+ * and differ from it in nothing but their texts, only the texts do. Everything else crosses as it is.
  */
-import type { AuditName } from '../../core/audit.js'
-import type { Draft, Recovery, State } from '../../core/receipt.js'
+import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import type { Verb } from './verbs.js'
 
-/** True: the same as in the entry before. */
-type Flat = (string | number | null | undefined | true)[]
-
-const DRAFT_FIELDS = 18
-const SWAP_FIELDS = DRAFT_FIELDS + 3
+type Flat<T> = (T | string | null)[]
 
 export function pack(verb: Verb, input: unknown): unknown {
-  if (verb === 'claim') return packed(input as readonly Draft[], pushDraft)
-  if (verb === 'swap') return packed(input as readonly Swap[], pushSwap)
+  if (verb === 'claim') return packDrafts(input as readonly Draft[])
+  if (verb === 'swap') return packSwaps(input as readonly Swap[])
   return input
 }
 
 export function unpack(verb: Verb, sent: unknown): unknown {
-  if (verb === 'claim') return unpacked(sent as Flat, DRAFT_FIELDS, draftAt)
-  if (verb === 'swap') return unpacked(sent as Flat, SWAP_FIELDS, swapAt)
+  if (verb === 'claim') return unpackDrafts(sent as Flat<Draft>)
+  if (verb === 'swap') return unpackSwaps(sent as Flat<Swap>)
   return sent
 }
 
-type Push<T> = (flat: Flat, item: T, last: T | undefined) => void
-
-function packed<T>(items: readonly T[], push: Push<T>): Flat {
-  const flat: Flat = []
-  for (let i = 0; i < items.length; i++) push(flat, items[i] as T, items[i - 1])
+function packDrafts(drafts: readonly Draft[]): Flat<Draft> {
+  const flat: Flat<Draft> = []
+  let last: Draft | undefined
+  for (const draft of drafts) {
+    if (last && draft.outcome === last.outcome && isAlike(draft, last)) {
+      flat.push(draft.key, draft.fingerprint, draft.token)
+    } else {
+      flat.push(draft)
+    }
+    last = draft
+  }
   return flat
 }
 
-function unpacked<T>(flat: Flat, fields: number, at: (flat: Flat, start: number) => T): T[] {
-  const items: T[] = []
-  for (let start = 0; start < flat.length; start += fields) {
-    for (let i = start; i < start + fields; i++) if (flat[i] === true) flat[i] = flat[i - fields]
-    items.push(at(flat, start))
+function unpackDrafts(flat: Flat<Draft>): Draft[] {
+  const drafts: Draft[] = []
+  let last: Draft | undefined
+  for (let at = 0; at < flat.length;) {
+    const first = flat[at]
+    if (typeof first === 'string') {
+      const fingerprint = flat[at + 1] as string
+      last = like(last as Draft, first, fingerprint, flat[at + 2] as string, (last as Draft).outcome)
+      at += 3
+    } else {
+      last = first as Draft
+      at++
+    }
+    drafts.push(last)
   }
-  return items
+  return drafts
 }
 
-function pushDraft(flat: Flat, draft: Draft, last: Draft | undefined): void {
-  const { audit } = draft
-  flat.push(
-    unless(draft.tenant, last?.tenant),
-    unless(draft.scope, last?.scope),
-    draft.key,
-    draft.fingerprint,
-    unless(draft.state, last?.state),
-    draft.token,
-    draft.attempt,
-    draft.maxAttempts,
-    unless(draft.recovery, last?.recovery),
-    draft.leaseMs,
-    draft.windowMs,
-    draft.outcome,
-    draft.epoch,
-    draft.createdAt,
-    draft.forMs,
-    unless(audit.event, last?.audit.event),
-    audit.by,
-    audit.why,
+function packSwaps(swaps: readonly Swap[]): Flat<Swap> {
+  const flat: Flat<Swap> = []
+  let last: Swap | undefined
+  for (const swap of swaps) {
+    if (last && isAlikeSwap(swap, last)) {
+      const { key, fingerprint, token, outcome } = swap.next
+      flat.push(key, fingerprint, token, outcome)
+    } else {
+      flat.push(swap)
+    }
+    last = swap
+  }
+  return flat
+}
+
+function unpackSwaps(flat: Flat<Swap>): Swap[] {
+  const swaps: Swap[] = []
+  let last: Swap | undefined
+  for (let at = 0; at < flat.length;) {
+    const first = flat[at]
+    if (typeof first === 'string') {
+      const { expect, next } = last as Swap
+      const token = flat[at + 2] as string
+      last = {
+        expect: expect.until === undefined ? { token, state: expect.state } : { ...expect, token },
+        next: like(next, first, flat[at + 1] as string, token, flat[at + 3] as string | null),
+      }
+      at += 4
+    } else {
+      last = first as Swap
+      at++
+    }
+    swaps.push(last)
+  }
+  return swaps
+}
+
+/** Under the token that is expected, both of them, and otherwise alike. */
+function isAlikeSwap({ expect, next }: Swap, last: Swap): boolean {
+  return (
+    expect.token === next.token &&
+    last.expect.token === last.next.token &&
+    expect.state === last.expect.state &&
+    expect.until === last.expect.until &&
+    isAlike(next, last.next)
   )
 }
 
-function pushSwap(flat: Flat, { expect, next }: Swap, last: Swap | undefined): void {
-  pushDraft(flat, next, last?.next)
-  const { token, state, until } = expect
-  flat.push(token, unless(state, last?.expect.state), until)
+/** In everything but key, fingerprint, token and outcome. */
+function isAlike(draft: Draft, last: Draft): boolean {
+  return (
+    draft.tenant === last.tenant &&
+    draft.scope === last.scope &&
+    draft.state === last.state &&
+    draft.attempt === last.attempt &&
+    draft.maxAttempts === last.maxAttempts &&
+    draft.recovery === last.recovery &&
+    draft.leaseMs === last.leaseMs &&
+    draft.windowMs === last.windowMs &&
+    draft.epoch === last.epoch &&
+    draft.createdAt === last.createdAt &&
+    draft.forMs === last.forMs &&
+    draft.audit.event === last.audit.event &&
+    draft.audit.by === last.audit.by &&
+    draft.audit.why === last.audit.why
+  )
 }
 
-/** Only of texts that mostly are the same: for a number it would not pay. */
-function unless<T>(value: T, last: T | undefined): T | true {
-  return value === last ? true : value
-}
-
-function draftAt(flat: Flat, start: number): Draft {
+function like(last: Draft, key: string, fingerprint: string, token: string, outcome: string | null): Draft {
   return {
-    tenant: flat[start] as string,
-    scope: flat[start + 1] as string,
-    key: flat[start + 2] as string,
-    fingerprint: flat[start + 3] as string,
-    state: flat[start + 4] as State,
-    token: flat[start + 5] as string,
-    attempt: flat[start + 6] as number,
-    maxAttempts: flat[start + 7] as number,
-    recovery: flat[start + 8] as Recovery,
-    leaseMs: flat[start + 9] as number,
-    windowMs: flat[start + 10] as number,
-    outcome: flat[start + 11] as string | null,
-    epoch: flat[start + 12] as number | null,
-    createdAt: flat[start + 13] as number | null,
-    forMs: flat[start + 14] as number | null,
-    audit: {
-      event: flat[start + 15] as AuditName,
-      by: flat[start + 16] as string | undefined,
-      why: flat[start + 17] as string | undefined,
-    },
-  }
-}
-
-function swapAt(flat: Flat, start: number): Swap {
-  const until = flat[start + DRAFT_FIELDS + 2] as number | null | undefined
-  return {
-    expect: {
-      token: flat[start + DRAFT_FIELDS] as string,
-      state: flat[start + DRAFT_FIELDS + 1] as State,
-      ...(until === undefined ? {} : { until }),
-    },
-    next: draftAt(flat, start),
+    tenant: last.tenant,
+    scope: last.scope,
+    key,
+    fingerprint,
+    state: last.state,
+    token,
+    attempt: last.attempt,
+    maxAttempts: last.maxAttempts,
+    recovery: last.recovery,
+    leaseMs: last.leaseMs,
+    windowMs: last.windowMs,
+    outcome,
+    epoch: last.epoch,
+    createdAt: last.createdAt,
+    forMs: last.forMs,
+    audit: last.audit,
   }
 }
