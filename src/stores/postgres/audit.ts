@@ -21,7 +21,10 @@ const SET_BACK_MS = 3_600_000
 export async function record(desk: Desk, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return
   const placed = events.map((value) => ({ value, digest: digestOf(value) }))
-  await apart(placed, async (part) => await send(desk.driver, desk.sql.record, eventColumns(part)))
+  await apart(placed, async (part) => {
+    const { params, varying } = eventColumns(part)
+    await send(desk.driver, desk.sql.record(varying), params)
+  })
 }
 
 export async function audit(desk: Desk, query: AuditQuery): Promise<AuditPage> {

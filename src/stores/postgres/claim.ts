@@ -44,9 +44,12 @@ async function claimGroup(
   let rows: readonly Row[]
   try {
     const [only, second] = group as readonly [Wanted, Wanted?]
-    rows = second
-      ? await send(desk.driver, desk.sql.claim, draftColumns(group))
-      : await send(desk.driver, desk.sql.claimOne, draftValues(only))
+    if (second) {
+      const { params, varying } = draftColumns(group)
+      rows = await send(desk.driver, desk.sql.claim(varying), params)
+    } else {
+      rows = await send(desk.driver, desk.sql.claimOne, draftValues(only))
+    }
   } catch (error) {
     if (group.length === 1 || !(wasLocked(error) || wasRefused(error))) throw error
     return await split(desk, group, answers)

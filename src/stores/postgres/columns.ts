@@ -1,11 +1,12 @@
 /**
- * What is sent: a batch as columns, each an array. Most columns of most batches have
- * the same value throughout, and are sent as that one value; `batch` in statements.ts gives it back to every row.
+ * What is sent: a batch as columns, each an array, or one value where the whole group of the column has the same
+ * throughout; sent.ts says which columns there are, and how a statement reads them.
  */
 import { type AuditEvent, writable } from '../../core/audit.js'
 import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import { ArrayParam } from './arrays.js'
+import { type Column, DRAFT, EVENT, type Group, GROUPS, KEPT, SWAP, varies } from './sent.js'
 
 /** A draft and the digest of its address. */
 export interface Placed<T> {
@@ -13,44 +14,28 @@ export interface Placed<T> {
   readonly value: T
 }
 
-/** These three in the order of their columns in statements.ts. */
-export function draftColumns(drafts: readonly Placed<Draft>[]): ArrayParam[] {
-  return [
-    digests(drafts),
-    texts(drafts, (draft) => draft.tenant),
-    texts(drafts, (draft) => draft.scope),
-    texts(drafts, (draft) => draft.key),
-    texts(drafts, (draft) => draft.fingerprint),
-    texts(drafts, (draft) => draft.state),
-    texts(drafts, (draft) => draft.token),
-    numbers(drafts, (draft) => draft.attempt),
-    numbers(drafts, (draft) => draft.maxAttempts),
-    texts(drafts, (draft) => draft.recovery),
-    numbers(drafts, (draft) => draft.leaseMs),
-    numbers(drafts, (draft) => draft.windowMs),
-    texts(drafts, (draft) => draft.outcome),
-    numbers(drafts, (draft) => draft.epoch),
-    numbers(drafts, (draft) => draft.createdAt),
-    numbers(drafts, (draft) => draft.forMs),
-    texts(drafts, (draft) => draft.audit.event),
-    texts(drafts, (draft) => writable(draft.audit.by)),
-    texts(drafts, (draft) => writable(draft.audit.why)),
-  ]
+export interface Columns {
+  readonly params: unknown[]
+  /** The groups of columns that came as arrays. */
+  readonly varying: readonly Group[]
 }
 
-export function swapColumns(swaps: readonly Placed<Swap>[]): ArrayParam[] {
-  const drafts = swaps.map(({ digest, value }) => ({ digest, value: value.next }))
-  return [
-    ...draftColumns(drafts),
-    texts(swaps, ({ expect }) => expect.token),
-    texts(swaps, ({ expect }) => expect.state),
-    texts(swaps, ({ expect }) => (expect.until === undefined ? null : 'true')),
-    numbers(swaps, ({ expect }) => expect.until ?? null),
-  ]
+type Scalar = string | number | null
+type Values<T> = (placed: Placed<T>) => readonly Scalar[]
+
+export const draftColumns = (drafts: readonly Placed<Draft>[]): Columns => columns(DRAFT, drafts, draftValues)
+export const swapColumns = (swaps: readonly Placed<Swap>[]): Columns => columns(SWAP, swaps, swapValues)
+export const keptColumns = (swaps: readonly Placed<Swap>[]): Columns => columns(KEPT, swaps, keptValues)
+export const eventColumns = (events: readonly Placed<AuditEvent>[]): Columns =>
+  columns(EVENT, events, eventValues)
+
+/** Token, epoch and arrival stay, and with them all that was written with the claim. */
+export function keepsClaim({ expect, next }: Swap): boolean {
+  return next.token === expect.token && next.epoch !== null && next.createdAt !== null
 }
 
-/** The same values for a statement that takes one of each. */
-export function draftValues({ digest, value: draft }: Placed<Draft>): unknown[] {
+/** These four in the order of their columns in sent.ts. */
+export function draftValues({ digest, value: draft }: Placed<Draft>): readonly Scalar[] {
   const { tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery, audit } = draft
   const { leaseMs, windowMs, outcome, epoch, createdAt, forMs } = draft
   const content = [digest, tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery]
@@ -58,53 +43,38 @@ export function draftValues({ digest, value: draft }: Placed<Draft>): unknown[] 
   return [...content, ...rest, audit.event, writable(audit.by), writable(audit.why)]
 }
 
-export function swapValues({ digest, value: { expect, next } }: Placed<Swap>): unknown[] {
-  const { token, state, until } = expect
-  return [
-    ...draftValues({ digest, value: next }),
-    token,
-    state,
-    until === undefined ? null : 'yes',
-    until ?? null,
-  ]
+export function swapValues({ digest, value }: Placed<Swap>): readonly Scalar[] {
+  return [...draftValues({ digest, value: value.next }), ...expectedValues(value)]
 }
 
-export function eventColumns(events: readonly Placed<AuditEvent>[]): ArrayParam[] {
-  return [
-    digests(events),
-    numbers(events, (event) => event.epoch),
-    numbers(events, (event) => event.attempt),
-    numbers(events, (event) => event.count),
-    texts(events, (event) => event.tenant),
-    texts(events, (event) => event.scope),
-    texts(events, (event) => event.key),
-    texts(events, (event) => event.event),
-    texts(events, (event) => event.state),
-    texts(events, (event) => event.fingerprint),
-    texts(events, (event) => writable(event.by)),
-    texts(events, (event) => writable(event.why)),
-  ]
+export function keptValues({ digest, value }: Placed<Swap>): readonly Scalar[] {
+  const { tenant, state, outcome, forMs, audit } = value.next
+  const note = [audit.event, writable(audit.by), writable(audit.why)]
+  return [digest, tenant, state, outcome, forMs, ...note, ...expectedValues(value)]
 }
 
-function texts<T>(rows: readonly Placed<T>[], pick: (value: T) => string | null): ArrayParam {
-  return new ArrayParam('text', column(rows, pick))
+function expectedValues({ expect: { token, state, until } }: Swap): readonly Scalar[] {
+  return [token, state, until === undefined ? null : 'yes', until ?? null]
 }
 
-function numbers<T>(rows: readonly Placed<T>[], pick: (value: T) => number | null): ArrayParam {
-  return new ArrayParam('number', column(rows, pick))
+function eventValues({ digest, value: event }: Placed<AuditEvent>): readonly Scalar[] {
+  const { epoch, attempt, count, tenant, scope, key, state, fingerprint } = event
+  const place = [digest, epoch, attempt, count, tenant, scope, key]
+  return [...place, event.event, state, fingerprint, writable(event.by), writable(event.why)]
 }
 
-function digests<T>(rows: readonly Placed<T>[]): ArrayParam {
-  return new ArrayParam(
-    'uuid',
-    rows.map(({ digest }) => digest),
-  )
+function columns<T>(all: readonly Column[], rows: readonly Placed<T>[], values: Values<T>): Columns {
+  const table = rows.map(values)
+  const of = all.map((_, i) => table.map((row) => row[i] as Scalar))
+  const differs = of.map((column) => column.some((value) => value !== column[0]))
+  const varying = GROUPS.filter((group) => all.some((column, i) => column.group === group && differs[i]))
+  const params = all.map((column, i) => {
+    const sent = of[i] as readonly Scalar[]
+    return varies(column, varying) ? new ArrayParam(kindOf(column.type), sent) : (sent[0] ?? null)
+  })
+  return { params, varying }
 }
 
-/** Nothing where all are null, one value where all are the same. */
-function column<T, V>(rows: readonly Placed<T>[], pick: (value: T) => V | null): readonly (V | null)[] {
-  const values = rows.map(({ value }) => pick(value))
-  const [first] = values
-  if (values.some((value) => value !== first)) return values
-  return first === null || first === undefined ? [] : [first]
+function kindOf(type: string): ArrayParam['kind'] {
+  return type === 'uuid' || type === 'text' ? type : 'number'
 }

@@ -4,11 +4,14 @@
  */
 import { hash } from 'node:crypto'
 import { IbidError } from '../../core/errors.js'
+import { lately } from '../../core/lately.js'
 import { type Address, addressId } from '../../core/receipt.js'
 
-export function digestOf(address: Address): string {
-  return hash('sha256', addressId(address), 'hex').slice(0, 32)
-}
+const MOST_KNOWN = 1_024
+
+export const digestOf = lately(MOST_KNOWN, (address) =>
+  hash('sha256', addressId(address), 'hex').slice(0, 32),
+)
 
 export function mustBe(found: Address, wanted: Address): void {
   if (found.key === wanted.key && found.scope === wanted.scope && found.tenant === wanted.tenant) return

@@ -1,4 +1,5 @@
 /** What a user can say about the store beside where it is. */
+import { onlyKnown } from '../../core/known.js'
 import { within } from '../../core/within.js'
 import type { PostgresBegin } from './transact.js'
 
@@ -32,7 +33,7 @@ export interface PostgresOptions {
   readonly synchronousCommit?: 'on' | 'remote_apply' | 'remote_write' | 'local'
   /** Begins the transactions of `transact` in a library of your own. Default: the store's connections. */
   readonly begin?: PostgresBegin
-  /** The largest batch, and how many of each kind are under way at once. Default 256 and 2. */
+  /** The largest batch, and how many of each kind are under way at once. Default 128 and 2. */
   readonly maxBatch?: number
   readonly lanes?: number
 }
@@ -40,10 +41,25 @@ export interface PostgresOptions {
 export type Terms = Required<Omit<PostgresOptions, 'begin' | 'synchronousCommit'>> &
   Pick<PostgresOptions, 'begin' | 'synchronousCommit'>
 
+const KNOWN = [
+  'schema',
+  'migrate',
+  'accept',
+  'maxConnections',
+  'connectTimeoutMs',
+  'statementTimeoutMs',
+  'lockTimeoutMs',
+  'idleInTransactionMs',
+  'synchronousCommit',
+  'begin',
+  'maxBatch',
+  'lanes',
+] satisfies (keyof PostgresOptions)[]
 /** What a timer, and the server, can count to. */
 const LONGEST_MS = 2_000_000_000
 
 export function termsOf(options: PostgresOptions): Terms {
+  onlyKnown(options, KNOWN, 'postgresStore')
   return {
     schema: options.schema ?? 'ibid',
     migrate: options.migrate ?? true,
@@ -53,7 +69,7 @@ export function termsOf(options: PostgresOptions): Terms {
     statementTimeoutMs: within(options.statementTimeoutMs ?? 10_000, 'statementTimeoutMs', 1, LONGEST_MS),
     lockTimeoutMs: within(options.lockTimeoutMs ?? 200, 'lockTimeoutMs', 0, LONGEST_MS),
     idleInTransactionMs: within(options.idleInTransactionMs ?? 60_000, 'idleInTransactionMs', 0, LONGEST_MS),
-    maxBatch: within(options.maxBatch ?? 256, 'maxBatch', 1, 10_000),
+    maxBatch: within(options.maxBatch ?? 128, 'maxBatch', 1, 10_000),
     lanes: within(options.lanes ?? 2, 'lanes', 1, 1_000),
     ...(options.begin ? { begin: options.begin } : {}),
     ...(options.synchronousCommit ? { synchronousCommit: options.synchronousCommit } : {}),

@@ -1,6 +1,8 @@
 /**
- * The pieces that statements are made of. A batch comes as columns, sorted by digest (columns.ts); where a column came
- * as one value, that one is everybody's, and where it came empty, it is null throughout.
+ * The pieces that statements are made of. A batch comes as columns, sorted by digest (columns.ts). Most columns of most
+ * batches have the same value throughout, and come as that one value: to the server every array costs as much as a
+ * column that is read row by row. A statement has a text for each choice of those that came as arrays, which is why
+ * columns vary in groups.
  */
 
 /** Milliseconds for instants, microseconds for epochs. */
@@ -15,42 +17,74 @@ export function receiptColumns(r: string): string {
   ${r}.created_at::float8, ${r}.at::float8, ${r}.until::float8`
 }
 
-/** In the order of `draftColumns`, `swapColumns` and `eventColumns` in columns.ts. */
-export const DRAFT = `digest uuid, tenant text, scope text, key text, fingerprint text, state text, token text,
-  attempt int, max_attempts int, recovery text, lease_ms bigint, window_ms bigint, outcome text, epoch bigint,
-  created_at bigint, for_ms bigint, event text, "by" text, why text`
-export const SWAP = `${DRAFT}, expect_token text, expect_state text, compare_until text, expect_until bigint`
-export const EVENT = `digest uuid, epoch bigint, attempt int, count int, tenant text, scope text, key text, event text,
-  state text, fingerprint text, "by" text, why text`
+/** `each`: always as arrays. The columns of another group come as arrays where one of them differs. */
+export const GROUPS = ['place', 'outcome', 'note', 'rest'] as const
+export type Group = (typeof GROUPS)[number]
 
-/** The rows of a batch, with their place in it. */
-export function rowsOf(columns: string): string {
-  const all = columnsOf(columns)
-  const values = all.map(({ name, type }, i) => {
-    const array = `$${i + 1}::${type}[]`
-    return i === 0
-      ? name
-      : `coalesce(${name}, case cardinality(${array}) when 1 then (${array})[1] end) as ${name}`
-  })
-  const arrays = all.map(({ type }, i) => `$${i + 1}::${type}[]`)
-  const names = all.map(({ name }) => name)
-  return `select ${values.join(', ')}, ord
+export interface Column {
+  readonly name: string
+  readonly type: string
+  readonly group: Group | 'each'
+}
+
+/** In the order of `draftColumns`, `swapColumns`, `keptColumns` and `eventColumns` in columns.ts. */
+export const DRAFT = columns(`digest uuid each, tenant text place, scope text place, key text each,
+  fingerprint text each, state text rest, token text each, attempt int rest, max_attempts int rest, recovery text rest,
+  lease_ms bigint rest, window_ms bigint rest, outcome text outcome, epoch bigint rest, created_at bigint rest,
+  for_ms bigint rest, event text note, "by" text note, why text note`)
+const EXPECTED = columns(`expect_token text each, expect_state text rest, compare_until text rest,
+  expect_until bigint rest`)
+export const SWAP: readonly Column[] = [...DRAFT, ...EXPECTED]
+/** A change that keeps what was claimed: all that it brings. */
+export const KEPT: readonly Column[] = [
+  ...columns(`digest uuid each, tenant text place, state text rest, outcome text outcome, for_ms bigint rest,
+    event text note, "by" text note, why text note`),
+  ...EXPECTED,
+]
+export const EVENT =
+  columns(`digest uuid each, epoch bigint rest, attempt int rest, count int rest, tenant text place,
+  scope text place, key text each, event text rest, state text rest, fingerprint text each, "by" text rest,
+  why text rest`)
+
+/**
+ * The rows of a batch, as far as they differ, with their place in it. Where they belong is always part of them: a plan
+ * that knows the tenant without the rows may go through all receipts of that tenant, and did, where it was made while
+ * there were none.
+ */
+export function rowsOf(all: readonly Column[], varying: readonly Group[]): string {
+  const numbered = all.map((column, i) => ({ ...column, param: i + 1 }))
+  const sent = numbered.filter((column) => varies(column, varying))
+  const place = numbered.filter((column) => column.group === 'place' && !varies(column, varying))
+  const given = ['sent.*', ...place.map(({ name, type, param }) => `$${param}::${type} as ${name}`)]
+  const arrays = sent.map(({ type, param }) => `$${param}::${type}[]`)
+  const names = sent.map(({ name }) => name)
+  return `select ${given.join(', ')}
   from unnest(${arrays.join(', ')}) with ordinality as sent (${names.join(', ')}, ord)`
+}
+
+export function varies({ group }: Column, varying: readonly Group[]): boolean {
+  return group === 'each' || varying.includes(group)
 }
 
 /** How a value is called in a statement: a column of a batch's rows, or a parameter. */
 export type Value = (name: string) => string
 
-export const ofRow: Value = (name) => `w.${name}`
-
-export function ofParams(columns: string): Value {
-  const params = new Map(columnsOf(columns).map(({ name, type }, i) => [name, `$${i + 1}::${type}`]))
-  return (name) => params.get(name) as string
+/** `varying` undefined: for a single row, all of it in parameters. */
+export function valuesOf(all: readonly Column[], varying?: readonly Group[]): Value {
+  const called = new Map(
+    all.map((column, i) => [
+      column.name,
+      varying && (column.group === 'place' || varies(column, varying))
+        ? `w.${column.name}`
+        : `$${i + 1}::${column.type}`,
+    ]),
+  )
+  return (name) => called.get(name) as string
 }
 
-function columnsOf(columns: string): readonly { readonly name: string; readonly type: string }[] {
-  return columns.split(',').map((column) => {
-    const [name = '', type = ''] = column.trim().split(' ')
-    return { name, type }
+function columns(text: string): readonly Column[] {
+  return text.split(',').map((column) => {
+    const [name = '', type = '', group] = column.trim().split(/\s+/)
+    return { name, type, group: group as Column['group'] }
   })
 }

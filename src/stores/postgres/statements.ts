@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { quoteName } from './schema.js'
-import { CLOCK, EVENT, receiptColumns, rowsOf } from './sent.js'
+import { CLOCK, EVENT, type Group, receiptColumns, rowsOf, valuesOf } from './sent.js'
 import { claim, swap } from './writes.js'
 
 export interface Statement {
@@ -31,11 +31,13 @@ export function statements(schema: string) {
   const regclass = (table: string): string => `${text(table)}::regclass`
   return {
     /** See writes.ts. The first two also for a batch of one, whose values need no arrays: a lone caller waits less. */
-    claim: named('claim', claim(s, 'batch')),
-    claimOne: named('claim_one', claim(s, 'one')),
-    swap: named('swap', swap(s, 'batch')),
-    swapOne: named('swap_one', swap(s, 'one')),
-    swapUnlocked: named('swap_unlocked', swap(s, 'unlocked')),
+    claim: variants('claim', (varying) => claim(s, varying)),
+    claimOne: named('claim_one', claim(s)),
+    swap: variants('swap', (varying) => swap(s, { varying, kept: false })),
+    swapKept: variants('swap_kept', (varying) => swap(s, { varying, kept: true })),
+    swapOne: named('swap_one', swap(s, { kept: false })),
+    swapKeptOne: named('swap_kept_one', swap(s, { kept: true })),
+    swapUnlocked: variants('swap_unlocked', (varying) => swap(s, { varying, kept: false, locks: true })),
 
     get: named(
       'get',
@@ -120,15 +122,7 @@ moved as (
 select count(*)::int from visited`,
     ),
 
-    record: named(
-      'record',
-      `with ${CLOCK}
-insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint, "by", why)
-select w.digest, c.now, w.epoch, w.attempt, w.count, w.tenant, w.scope, w.key, w.event, w.state, w.fingerprint,
-  w."by", w.why
-from (${rowsOf(EVENT)}) w, clock c
-order by w.ord`,
-    ),
+    record: variants('record', (varying) => recordText(s, varying)),
 
     /** How far the log goes, before anybody asks who is still writing. */
     auditEnd: named('audit_end', `select coalesce(max(id), 0)::float8, pg_is_in_recovery() from ${s}.audit`),
@@ -192,6 +186,16 @@ raised as (
 select count(*)::int from gone`
 }
 
+function recordText(s: string, varying: readonly Group[]): string {
+  const v = valuesOf(EVENT, varying)
+  const names = EVENT.map(({ name }) => name)
+  return `with ${CLOCK}
+insert into ${s}.audit (at, ${names.join(', ')})
+select c.now, ${names.map(v).join(', ')}
+from (${rowsOf(EVENT, varying)}) w, clock c
+order by w.ord`
+}
+
 function auditText(s: string, order: 'asc' | 'desc'): string {
   return `select ${EVENT_COLUMNS} from ${s}.audit e
 where e.id > $1 and e.id <= $2
@@ -210,4 +214,18 @@ order by e.id ${order} limit $6`
 
 function named(verb: string, text: string): Statement {
   return { name: `ibid_${verb}_${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
+}
+
+/** A statement for each choice of the columns that come as arrays: sixteen at most. */
+function variants(
+  verb: string,
+  textOf: (varying: readonly Group[]) => string,
+): (varying: readonly Group[]) => Statement {
+  const made = new Map<string, Statement>()
+  return (varying) => {
+    const id = varying.join()
+    const statement = made.get(id) ?? named(verb, textOf(varying))
+    made.set(id, statement)
+    return statement
+  }
 }

@@ -9,7 +9,7 @@ import { byDigest } from './claim.js'
 import { apart, type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
 import { locked, wasLocked } from './errors.js'
-import { type Placed, swapColumns, swapValues } from './columns.js'
+import { keepsClaim, keptColumns, keptValues, type Placed, swapColumns, swapValues } from './columns.js'
 import type { Row } from './rows.js'
 
 interface Change extends Placed<Swap> {
@@ -51,11 +51,7 @@ async function swapTurn(
 ): Promise<void> {
   if (desk.driver.own) {
     try {
-      const [only, second] = turn as readonly [Change, Change?]
-      const rows = second
-        ? await send(desk.driver, desk.sql.swap, swapColumns(turn))
-        : await send(desk.driver, desk.sql.swapOne, swapValues(only))
-      readAnswer(desk, turn, rows, answers)
+      readAnswer(desk, turn, await sendTurn(desk, turn), answers)
       return
     } catch (error) {
       if (!wasLocked(error)) throw error
@@ -64,12 +60,28 @@ async function swapTurn(
   const endMs = performance.now() + desk.terms.lockTimeoutMs
   let busy = turn
   for (let pauseMs = 2; ; pauseMs *= 2) {
-    busy = readAnswer(desk, busy, await send(desk.driver, desk.sql.swapUnlocked, swapColumns(busy)), answers)
+    const { params, varying } = swapColumns(busy)
+    const rows = await send(desk.driver, desk.sql.swapUnlocked(varying), params)
+    busy = readAnswer(desk, busy, rows, answers)
     if (busy.length === 0) return
     const leftMs = endMs - performance.now()
     if (leftMs <= 0) throw locked()
     await sleep(Math.min(pauseMs, leftMs))
   }
+}
+
+/** What all of them keep of their claims is neither sent nor written. */
+function sendTurn(desk: Desk, turn: readonly Change[]): Promise<readonly Row[]> {
+  const { driver, sql } = desk
+  const kept = turn.every(({ value }) => keepsClaim(value))
+  if (turn.length === 1) {
+    const [only] = turn as readonly [Change]
+    return kept
+      ? send(driver, sql.swapKeptOne, keptValues(only))
+      : send(driver, sql.swapOne, swapValues(only))
+  }
+  const { params, varying } = kept ? keptColumns(turn) : swapColumns(turn)
+  return send(driver, (kept ? sql.swapKept : sql.swap)(varying), params)
 }
 
 /** Returns those that could not be had. */

@@ -2,25 +2,35 @@
  * Claim and swap. One text each, for a batch and for a single receipt. Both write their audit notes in the same
  * statement. Settling a receipt keeps the value of every indexed column: see schema.ts for what that saves.
  */
-import { CLOCK, DRAFT, ofParams, ofRow, receiptColumns, rowsOf, SWAP, type Value } from './sent.js'
+import {
+  CLOCK,
+  type Column,
+  DRAFT,
+  type Group,
+  KEPT,
+  receiptColumns,
+  rowsOf,
+  SWAP,
+  type Value,
+  valuesOf,
+} from './sent.js'
 
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
 /**
  * Inserts those that are not there. Of those that are, the row as the statement's snapshot has it: a row that somebody
  * else is changing is not waited for. Who is neither inserted nor found lost a race to a commit. A batch has one audit
- * note for all.
+ * note for all. `varying` undefined: for a single receipt.
  */
-export function claim(s: string, of: 'batch' | 'one'): string {
-  const one = of === 'one'
-  const v = one ? ofParams(DRAFT) : ofRow
-  const found = (address: Value): string => `select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
-    where r.tenant = ${address('tenant')} and r.digest = ${address('digest')}`
-  const looked = one
-    ? `wanted (${FOUND.join(', ')}) as materialized (${found(v)})`
-    : `wanted as materialized (
-  select w.*, r.* from (${rowsOf(DRAFT)}) w
-  left join lateral (${found(ofRow)} limit 1) r (${FOUND.join(', ')}) on true)`
+export function claim(s: string, varying?: readonly Group[]): string {
+  const v = valuesOf(DRAFT, varying)
+  const found = `select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
+    where r.tenant = ${v('tenant')} and r.digest = ${v('digest')}`
+  const looked = varying
+    ? `wanted as materialized (
+  select w.*, r.* from (${rowsOf(DRAFT, varying)}) w
+  left join lateral (${found} limit 1) r (${FOUND.join(', ')}) on true)`
+    : `wanted (${FOUND.join(', ')}) as materialized (${found})`
   return `with clock as materialized (
   select micros / 1000 as now, greatest(micros, m.epoch_floor + 1, m.frontier + 1) as epoch
   from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros) as t, ${s}.meta m),
@@ -33,16 +43,15 @@ inserted as (
     case ${v('state')} when 'unknown' then null when 'pending' then c.now + ${v('window_ms')}
       else c.now + ${v('for_ms')} end,
     ${v('state')} = 'unknown' or (${v('state')} = 'pending' and ${v('epoch')} is not null)
-  from ${one ? 'clock c where not exists (select from wanted)' : 'clock c, wanted w where w.f0 is null'}
+  from ${varying ? 'clock c, wanted w where w.f0 is null' : 'clock c where not exists (select from wanted)'}
   on conflict do nothing
   returning digest, at, epoch, attempt, tenant, scope, key, state, fingerprint),
 noted as (
   insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
-  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint,
-    ${one ? NOTE.map(v).join(', ') : ONE_NOTE}
+  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, ${NOTE.map(v).join(', ')}
   from inserted)
-select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${one ? '1' : 'w.ord::int'},
-  ${FOUND.join(', ')}, ${one ? 'null' : WHICH}
+select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${varying ? 'w.ord::int' : '1'},
+  ${FOUND.join(', ')}, ${varying ? WHICH : 'null'}
 from clock c left join wanted w on w.f0 is not null`
 }
 
@@ -54,54 +63,66 @@ const CONTENT =
   `digest tenant scope key fingerprint state token attempt max_attempts recovery lease_ms window_ms
   outcome`.split(/\s+/)
 const NOTE = ['event', '"by"', 'why']
-/** The first value of each of their columns. */
-const ONE_NOTE = '($17::text[])[1], ($18::text[])[1], ($19::text[])[1]'
+
+export interface SwapKind {
+  /** Undefined: for a single receipt. */
+  readonly varying?: readonly Group[] | undefined
+  /** Only what a change that keeps its claim can change. */
+  readonly kept: boolean
+  /** For sessions that are not ours. */
+  readonly locks?: boolean
+}
 
 /**
- * Changes those that are as expected. `batch` waits for rows that are locked, up to the session's lock_timeout.
- * `unlocked` is for sessions that are not ours, whose plans may go through a batch in any order: it locks in the order
+ * Changes those that are as expected, and waits for rows that are locked, up to the session's lock_timeout.
+ * `locks` is for sessions that are not ours, whose plans may go through a batch in any order: it locks in the order
  * of the batch, passes over what is locked already, and tells which those were.
  */
-export function swap(s: string, of: 'batch' | 'one' | 'unlocked'): string {
-  const one = of === 'one'
-  const locks = of === 'unlocked'
-  const v = one ? ofParams(SWAP) : ofRow
-  const is = asExpected(v)
-  return `with ${CLOCK}${one ? '' : `,\nwanted as materialized (${rowsOf(SWAP)})`}${locks ? `,\n${LOCKED(s, is)}` : ''},
+export function swap(s: string, { varying, kept, locks = false }: SwapKind): string {
+  const all: readonly Column[] = kept ? KEPT : SWAP
+  const v = valuesOf(all, varying)
+  const is = asExpected(v, kept)
+  const isNew = kept ? 'false' : `${v('epoch')} is null`
+  const claimed = `${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
+    epoch = coalesce(${v('epoch')}, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
+    created_at = coalesce(${v('created_at')}, c.now),`
+  const wanted = varying ? `,\nwanted as materialized (${rowsOf(all, varying)})` : ''
+  return `with ${CLOCK}${wanted}${locks ? `,\n${LOCKED(s, is)}` : ''},
 changed as (
   update ${s}.receipts r set
-    ${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
-    epoch = coalesce(${v('epoch')}, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
-    created_at = coalesce(${v('created_at')}, c.now), at = c.now, until = c.now + ${v('for_ms')},
+    ${kept ? '' : claimed}
+    state = ${v('state')}, outcome = ${v('outcome')}, at = c.now, until = c.now + ${v('for_ms')},
     forget_at = case
       when ${v('state')} = 'unknown' or (${v('state')} <> 'pending' and ${v('for_ms')} is null) then null
       when ${v('state')} = 'pending'
-        then case when ${v('epoch')} is null then c.now + ${v('window_ms')} else r.forget_at end
+        then ${kept ? 'r.forget_at' : `case when ${isNew} then c.now + ${v('window_ms')} else r.forget_at end`}
       when r.forget_at <= c.now + ${v('for_ms')} then r.forget_at
       else c.now + ${v('for_ms')} end,
     attention = case ${v('state')}
       when 'unknown' then true
-      when 'pending' then ${v('epoch')} is not null and (r.attention or r.state <> 'pending')
+      when 'pending' then not (${isNew}) and (r.attention or r.state <> 'pending')
       else false end
-  from clock c${one ? '' : ' cross join wanted w'}${locks ? ' join locked l on l.ord = w.ord' : ''}
+  from clock c${varying ? ' cross join wanted w' : ''}${locks ? ' join locked l on l.ord = w.ord' : ''}
   where ${is}
-  returning ${one ? '1::bigint as ord' : 'w.ord'}, ${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')},
-    ${v('epoch')} is null as stamped,
+  returning ${varying ? 'w.ord' : '1::bigint as ord'}, ${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')},
+    ${isNew} as stamped,
     r.digest, r.at, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.state, r.fingerprint),
 noted as (
   insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
   select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, event, "by", why from changed)
 select (select now::float8 from clock) as now, count(*)::int as done,
   string_agg(ord::text, ',') as which,
-  string_agg(ord::text || ':' || epoch::text, ',') filter (where stamped) as epochs,
+  ${kept ? 'null' : `string_agg(ord::text || ':' || epoch::text, ',') filter (where stamped)`} as epochs,
   ${locks ? BUSY : 'null'} as busy
 from changed`
 }
 
-const REPLACED = `fingerprint state token attempt max_attempts recovery lease_ms window_ms outcome`.split(' ')
+const REPLACED = `fingerprint token attempt max_attempts recovery lease_ms window_ms`.split(' ')
 
-function asExpected(v: Value): string {
-  return `r.tenant = ${v('tenant')} and r.digest = ${v('digest')} and r.scope = ${v('scope')} and r.key = ${v('key')}
+/** The token of a claim is nobody else's: where that is the one, so is the address. */
+function asExpected(v: Value, kept: boolean): string {
+  return `r.tenant = ${v('tenant')} and r.digest = ${v('digest')}
+    ${kept ? '' : `and r.scope = ${v('scope')} and r.key = ${v('key')}`}
     and r.token = ${v('expect_token')} and r.state = ${v('expect_state')}
     and (${v('compare_until')} is null or r.until is not distinct from ${v('expect_until')})`
 }
