@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
-import { DUE } from '../../src/stores/redis/scripts.js'
+import { DUE } from '../../src/stores/redis/upkeep.js'
 import { change, draft, HOUR_MS, put, putAs, SHORT_MS } from '../../src/testing/store/drafts.js'
 import { pages } from '../../src/testing/store/scan.js'
 import { withRedis } from './bench.js'

@@ -33,6 +33,8 @@ describe('hints', () => {
       const [settler, waiter] = [bench.open(), bench.open({}, connection)]
       const heard: string[] = []
       waiter.watch?.(({ key }) => heard.push(key))
+      // Whoever begins to listen is told at once of all he waits for: what comes after that was published.
+      await untilTold(settler, waiter, heard)
       await untilTold(settler, waiter, heard)
       await waiter.close()
     }
@@ -47,6 +49,18 @@ describe('hints', () => {
     await untilTold(settler, waiter, heard)
     await bench.server.cli('CLIENT', 'KILL', 'TYPE', 'pubsub')
     await untilTold(settler, waiter, heard)
+  })
+
+  it('go to no process in which nobody waits', async () => {
+    const [settler, waiter] = [bench.open(), bench.open()]
+    const heard: string[] = []
+    waiter.watch?.(({ key }) => heard.push(key))
+    const receipt = await put(waiter)
+    await settler.swap([change(receipt, 'succeeded')])
+    const channel = `${bench.prefix}:ended`
+    expect(await bench.server.cli('PUBSUB', 'NUMSUB', channel)).toMatch(/\s0\s*$/)
+    await untilTold(settler, waiter, heard)
+    expect(await bench.server.cli('PUBSUB', 'NUMSUB', channel)).toMatch(/\s1\s*$/)
   })
 
   it('carry no names, and tell nobody of what he does not wait for', async () => {

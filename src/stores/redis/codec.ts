@@ -1,17 +1,11 @@
 /**
- * Between receipts and the strings that Redis holds; scripts.ts says what they look like. Every line is JSON, which
- * has no line break inside, except the last one: an outcome is kept as it is.
+ * Between receipts and the strings that Redis holds; scripts.ts says what they look like. All but the stamps in front
+ * and the outcome at the end are lines: see lines.ts. An outcome is kept as it is.
  */
-import type { AuditEvent, AuditNote } from '../../core/audit.js'
-import {
-  type Address,
-  type Draft,
-  type Receipt,
-  type Recovery,
-  RECOVERIES,
-  type State,
-} from '../../core/receipt.js'
+import type { AuditEvent } from '../../core/audit.js'
+import type { Address, Draft, Receipt, State } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
+import { noteLine, type NoteLine, readSubject, readTerms, subjectLine, termsLine } from './lines.js'
 
 const LETTERS: Readonly<Record<State, string>> = {
   pending: 'p',
@@ -26,31 +20,48 @@ const STATE_OF = Object.fromEntries(
 
 const NEVER = '-'.repeat(13)
 const NEW_EPOCH = '-'.repeat(16)
+/** In the place of the stamp of arrival: that one stays, and the lines of the claim with it. */
+const KEPT = '='
+/** Stands before an outcome: an empty one is not none. */
+const HAS_OUTCOME = '+'
 /** Where the stamps end and the token begins. */
 const HEAD = 56
 
-/** Adds what the claim script takes of a receipt. */
-export function writeDraft(draft: Draft, batch: string[]): void {
-  const { state, epoch, createdAt, forMs, token, outcome, audit } = draft
+/** Adds what the scripts take of a receipt, and returns the line that says whose it is. */
+export function writeDraft(draft: Draft, batch: string[]): string {
+  const { state, epoch, createdAt, token, outcome, audit } = draft
+  const subject = subjectLine(draft)
   batch.push(
     LETTERS[state],
     epochText(epoch),
     instantText(createdAt),
-    forMs === null ? '' : String(forMs),
-    outcome === null ? ',0\n' : `,${Buffer.byteLength(outcome)}\n`,
+    specLine(draft),
     JSON.stringify(token),
     termsLine(draft),
-    subjectLine(draft),
+    subject,
     noteLine(audit, state, 1),
   )
-  if (outcome !== null) batch.push(outcome)
+  if (outcome !== null) batch.push(HAS_OUTCOME, outcome)
+  return subject
 }
 
-/** Adds what the swap script takes of a change. */
+/** Adds what the swap script takes of a change. What it keeps of the claim is not sent again. */
 export function writeSwap({ expect, next }: Swap, batch: string[]): void {
   const { token, state, until } = expect
   batch.push(LETTERS[state], until === undefined ? '' : instantText(until), JSON.stringify(token), '\n')
-  writeDraft(next, batch)
+  if (next.token !== token || next.epoch === null || next.createdAt === null) {
+    writeDraft(next, batch)
+    return
+  }
+  batch.push(LETTERS[next.state], epochText(next.epoch), KEPT, specLine(next))
+  batch.push(noteLine(next.audit, next.state, 1))
+  if (next.outcome !== null) batch.push(HAS_OUTCOME, next.outcome)
+}
+
+/** How long the state is good for, and how many bytes the outcome has. */
+function specLine({ forMs, outcome }: Draft): string {
+  const length = outcome === null ? 0 : HAS_OUTCOME.length + Buffer.byteLength(outcome)
+  return `${forMs ?? ''},${length}\n`
 }
 
 export function eventArgs(event: AuditEvent, args: string[]): void {
@@ -59,31 +70,31 @@ export function eventArgs(event: AuditEvent, args: string[]): void {
 
 export const EXPIRED_NOTE = noteLine({ event: 'expired' }, null, 1)
 
-/** A receipt as a script answers it. */
-export function decodeReceipt(text: string): Receipt {
+/**
+ * A receipt as a script answers it. `asked`: a draft for the same address, and its line; most receipts are whose that
+ * line says, and then nothing of it needs to be read.
+ */
+export function decodeReceipt(text: string, asked?: Draft, line?: string): Receipt {
   const tokenEnd = text.indexOf('\n', HEAD)
   const termsEnd = text.indexOf('\n', tokenEnd + 1)
-  const subjectEnd = text.indexOf('\n', termsEnd + 1)
-  const [tenant, scope, key, fingerprint, attempt] = JSON.parse(
-    text.slice(termsEnd + 1, subjectEnd),
-  ) as Subject
-  const [maxAttempts, recovery, leaseMs, windowMs, hasOutcome] = JSON.parse(
-    text.slice(tokenEnd + 1, termsEnd),
-  ) as TermsLine
+  const isAsked = asked !== undefined && line !== undefined && text.startsWith(line, termsEnd + 1)
+  const subjectEnd = isAsked ? termsEnd + line.length : text.indexOf('\n', termsEnd + 1)
+  const subject = isAsked ? asked : readSubject(text.slice(termsEnd + 1, subjectEnd))
+  const terms = readTerms(text.slice(tokenEnd + 1, termsEnd))
   const until = text.slice(1, 14)
   return {
-    tenant,
-    scope,
-    key,
-    fingerprint,
+    tenant: subject.tenant,
+    scope: subject.scope,
+    key: subject.key,
+    fingerprint: subject.fingerprint,
     state: STATE_OF[text.charAt(0)] as State,
     token: JSON.parse(text.slice(HEAD, tokenEnd)) as string,
-    attempt,
-    maxAttempts,
-    recovery: RECOVERIES[recovery] as Recovery,
-    leaseMs,
-    windowMs,
-    outcome: hasOutcome ? text.slice(subjectEnd + 1) : null,
+    attempt: subject.attempt,
+    maxAttempts: terms.maxAttempts,
+    recovery: terms.recovery,
+    leaseMs: terms.leaseMs,
+    windowMs: terms.windowMs,
+    outcome: text.length > subjectEnd + 1 ? text.slice(subjectEnd + 1 + HAS_OUTCOME.length) : null,
     epoch: Number(text.slice(14, 30)),
     createdAt: Number(text.slice(30, 43)),
     at: Number(text.slice(43, 56)),
@@ -101,7 +112,7 @@ export interface Logged {
 export function addressesIn(entry: string): readonly Address[] {
   const lines = entry.split('\n')
   return Array.from({ length: (lines.length - 1) / 2 }, (_, i) => {
-    const [tenant, scope, key] = JSON.parse((lines[i * 2] as string).slice(32)) as Subject
+    const { tenant, scope, key } = readSubject((lines[i * 2] as string).slice(32))
     return { tenant, scope, key }
   })
 }
@@ -115,7 +126,7 @@ export function decodeEvents(entry: string): readonly Logged[] {
 }
 
 function decodeEvent(head: string, note: string): Logged {
-  const [tenant, scope, key, fingerprint, attempt] = JSON.parse(head.slice(32)) as Subject
+  const { tenant, scope, key, fingerprint, attempt } = readSubject(head.slice(32))
   const [event, state, count, by, why] = JSON.parse(note) as NoteLine
   const us = Number(head.slice(0, 16))
   return {
@@ -135,38 +146,6 @@ function decodeEvent(head: string, note: string): Logged {
       count,
     },
   }
-}
-
-type Subject = readonly [tenant: string, scope: string, key: string, fingerprint: string, attempt: number]
-type TermsLine = readonly [
-  maxAttempts: number,
-  recovery: number,
-  leaseMs: number,
-  windowMs: number,
-  hasOutcome: 0 | 1,
-]
-type NoteLine = readonly [
-  event: AuditEvent['event'],
-  state: State | null,
-  count: number,
-  by?: string | null | undefined,
-  why?: string | null | undefined,
-]
-
-function subjectLine({ tenant, scope, key, fingerprint, attempt }: Draft | AuditEvent): string {
-  return `${JSON.stringify([tenant, scope, key, fingerprint, attempt] satisfies Subject)}\n`
-}
-
-function termsLine({ maxAttempts, recovery, leaseMs, windowMs, outcome }: Draft): string {
-  const numbers = [maxAttempts, RECOVERIES.indexOf(recovery), leaseMs, windowMs, outcome === null ? 0 : 1]
-  return `\n[${numbers.join()}]\n`
-}
-
-function noteLine({ event, by, why }: AuditNote, state: State | null, count: number): string {
-  if (by === undefined && why === undefined) {
-    return `["${event}",${state === null ? 'null' : `"${state}"`},${count}]\n`
-  }
-  return `${JSON.stringify([event, state, count, by, why] satisfies NoteLine)}\n`
 }
 
 export function epochText(epoch: number | null): string {

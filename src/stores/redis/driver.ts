@@ -8,6 +8,8 @@ import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './
 
 /** Text, or bytes where there are many. */
 export type Argument = string | Buffer
+/** What a script returns. */
+export type Answer = readonly (string | number | null)[]
 
 export interface Driver {
   readonly client: 'ioredis' | 'redis'
@@ -18,8 +20,8 @@ export interface Driver {
   sendToAll(name: string, args: Argument[]): Promise<readonly unknown[]>
   /** How many connections have been lost so far: what a connection remembers is lost with it. */
   losses(): number
-  /** On a connection of its own, made again by itself when it is lost. */
-  subscribe(channel: string, listener: (message: string) => void): Promise<void>
+  /** On a connection of its own, made again by itself when it is lost. Resolves to what ends it. */
+  subscribe(channel: string, listener: (message: string) => void): Promise<() => void>
   /** Ends the connections that it made, and only those. */
   close(): Promise<void>
 }

@@ -3,13 +3,15 @@
  * the server's own time: see scripts.ts. What Redis does not promise, `check` says: losing writes at a crash
  * (appendfsync), at a failover (replicas), under memory pressure (eviction).
  */
+import { onlyKnown } from '../../core/known.js'
 import type { ConnectionOptions } from 'node:tls'
-import type { Claimed, Store, Swapped } from '../../store.js'
+import type { Draft, Receipt } from '../../core/receipt.js'
+import type { Claimed, Store, Swap, Swapped } from '../../store.js'
 import { cut, runCuts } from './batches.js'
 import { check, type RedisRisk } from './check.js'
 import { decodeReceipt, writeDraft, writeSwap } from './codec.js'
 import { connect, readUrl } from './connect.js'
-import { type Driver, driverOf, type RedisConnection } from './driver.js'
+import { type Answer, type Driver, driverOf, type RedisConnection } from './driver.js'
 import { invalidStore } from './faults.js'
 import { digestOf, MOST_SHARDS, type Shard } from './layout.js'
 import { audit, record } from './log.js'
@@ -17,7 +19,7 @@ import { forget, purge } from './purge.js'
 import { scan } from './scan.js'
 import { CLAIM, GET, SWAP } from './scripts.js'
 import { createSession } from './session.js'
-import { createWatch } from './watch.js'
+import { createWatch, type Watch } from './watch.js'
 
 export type { RedisRisk } from './check.js'
 export type { RedisConnection } from './driver.js'
@@ -39,6 +41,15 @@ export interface RedisStoreOptions {
   readonly tls?: ConnectionOptions
 }
 
+const KNOWN = [
+  'prefix',
+  'shards',
+  'timeoutMs',
+  'wait',
+  'accept',
+  'audit',
+  'tls',
+] satisfies (keyof RedisStoreOptions)[]
 const MAX_BATCH = 128
 const LANES = 4
 
@@ -66,21 +77,12 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         (draft) => draft,
         ({ outcome }) => outcome?.length ?? 0,
       )
-      return runCuts(
-        cuts,
-        ({ shard, items, keys }) => {
-          const batch: string[] = []
-          for (const draft of items) writeDraft(draft, batch)
-          return session.write(CLAIM, [shard.journal, shard.floor, ...keys], [Buffer.from(batch.join(''))])
-        },
-        (answer, now): Claimed => {
-          const text = answer as string
-          if (isEpoch(text)) return { won: true, now, epoch: Number(text) }
-          const found = decodeReceipt(text)
-          if (found.state === 'pending') watch.remember(digestOf(found), found)
-          return { won: false, now, found }
-        },
-      )
+      return runCuts(cuts, async ({ shard, items, keys }) => {
+        const batch: string[] = []
+        const lines = items.map((draft) => writeDraft(draft, batch))
+        const answer = await session.write(CLAIM, [shard.journal, shard.floor, ...keys], [batch.join('')])
+        return readClaimed(answer, items, lines, watch)
+      })
     },
 
     async swap(changes) {
@@ -91,17 +93,12 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         ({ next }) => next,
         ({ next }) => next.outcome?.length ?? 0,
       )
-      return runCuts(
-        cuts,
-        ({ shard, items, keys }) => {
-          const batch: string[] = []
-          for (const change of items) writeSwap(change, batch)
-          const args = [Buffer.from(batch.join('')), layout.channel]
-          return session.write(SWAP, [shard.journal, ...keys], args)
-        },
-        (answer, now): Swapped =>
-          answer ? { done: true, now, epoch: Number(answer) } : { done: false, now },
-      )
+      return runCuts(cuts, async ({ shard, items, keys }) => {
+        const batch: string[] = []
+        for (const change of items) writeSwap(change, batch)
+        const args = [batch.join(''), layout.channel]
+        return readSwapped(await session.write(SWAP, [shard.journal, ...keys], args), items)
+      })
     },
 
     async get(addresses) {
@@ -112,19 +109,17 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       }
       // Where several servers answer, the earliest of their times: nothing has ended before it has.
       let earliest = Number.POSITIVE_INFINITY
-      const receipts = await runCuts(
-        cut(
-          layout,
-          addresses,
-          (address) => address,
-          () => 0,
-        ),
-        ({ shard, keys }) => session.run(GET, [shard.journal, ...keys], []),
-        (answer, now) => {
-          earliest = Math.min(earliest, now)
-          return answer === null ? undefined : decodeReceipt(answer)
-        },
+      const cuts = cut(
+        layout,
+        addresses,
+        (address) => address,
+        () => 0,
       )
+      const receipts = await runCuts(cuts, async ({ shard, keys }) => {
+        const [now, ...texts] = await session.run(GET, [shard.journal, ...keys], [])
+        earliest = Math.min(earliest, Number(now))
+        return texts.map((text) => (text === null ? undefined : decodeReceipt(String(text))))
+      })
       return { now: earliest, receipts }
     },
 
@@ -145,7 +140,42 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   }
 }
 
-/** The scripts answer with the digits of an epoch, or with a receipt, which starts with a letter. */
+function readClaimed(
+  answer: Answer,
+  wanted: readonly Draft[],
+  lines: readonly string[],
+  watch: Watch,
+): readonly Claimed[] {
+  const now = Number(answer[0])
+  const usual: Claimed = { won: true, now, epoch: Number(answer[1]) }
+  const claimed = wanted.map((): Claimed => usual)
+  for (let n = 2; n < answer.length; n += 2) {
+    const i = Number(answer[n])
+    const text = String(answer[n + 1])
+    claimed[i] = isEpoch(text)
+      ? { won: true, now, epoch: Number(text) }
+      : { won: false, now, found: heard(watch, decodeReceipt(text, wanted[i], lines[i])) }
+  }
+  return claimed
+}
+
+function readSwapped(answer: Answer, changes: readonly Swap[]): readonly Swapped[] {
+  const now = Number(answer[0])
+  const swapped: Swapped[] = changes.map(({ next }) => ({ done: true, now, epoch: next.epoch as number }))
+  for (let n = 1; n < answer.length; n += 2) {
+    const text = answer[n + 1]
+    swapped[Number(answer[n])] = text ? { done: true, now, epoch: Number(text) } : { done: false, now }
+  }
+  return swapped
+}
+
+/** Somebody may wait for it. */
+function heard(watch: Watch, found: Receipt): Receipt {
+  if (found.state === 'pending') watch.remember(digestOf(found), found)
+  return found
+}
+
+/** The digits of an epoch, or a receipt, which starts with a letter. */
 function isEpoch(answer: string): boolean {
   return answer.charCodeAt(0) < 58
 }
@@ -164,6 +194,7 @@ function opener(
 }
 
 function readOptions(options: RedisStoreOptions) {
+  onlyKnown(options, KNOWN, 'redisStore')
   const { prefix = 'ibid', shards, timeoutMs = 5_000, wait, accept = [], audit: withAudit = true } = options
   if (!/^[\w.:-]{1,100}$/.test(prefix)) {
     throw invalidStore(

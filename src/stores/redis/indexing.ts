@@ -5,8 +5,8 @@
  */
 import { addressesIn } from './codec.js'
 import { digestOf, type Shard } from './layout.js'
-import { INDEX } from './scripts.js'
 import type { Session } from './session.js'
+import { INDEX } from './upkeep.js'
 
 /** Entries of the journal in one step: at most some five hundred receipts. */
 const STEP = 16

@@ -70,11 +70,15 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       subscriber.on('error', onError)
       subscriber.on('message', (_channel, message) => listener(String(message)))
       subscribers.add(subscriber)
-      await subscriber.subscribe(channel).catch((error: unknown) => {
+      const end = (): void => {
         subscribers.delete(subscriber)
         subscriber.disconnect()
+      }
+      await subscriber.subscribe(channel).catch((error: unknown) => {
+        end()
         throw error
       })
+      return end
     },
     async close() {
       isClosed = true

@@ -91,12 +91,16 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
       if (isClosed) throw closed()
       const subscriber = client.duplicate()
       own(subscriber)
+      const end = (): void => {
+        ends.delete(subscriber)
+        if (subscriber.isOpen) subscriber.destroy()
+      }
       try {
         await subscriber.connect()
         await subscriber.subscribe(channel, listener)
+        return end
       } catch (error) {
-        ends.delete(subscriber)
-        if (subscriber.isOpen) subscriber.destroy()
+        end()
         throw error
       }
     },

@@ -5,8 +5,8 @@ import { cut } from './batches.js'
 import { epochText, EXPIRED_NOTE } from './codec.js'
 import { bringUpToDate } from './indexing.js'
 import type { Shard } from './layout.js'
-import { DUE, PURGE } from './scripts.js'
 import type { Session } from './session.js'
+import { DUE, PURGE } from './upkeep.js'
 
 /** Longer ones would keep the server from everything else for too long. */
 const STEP = 500

@@ -3,7 +3,7 @@
  * time, scripts loaded where a server does not have them, and replicas waited for where that was asked for.
  */
 import { closed } from '../../core/errors.js'
-import type { Argument, Driver } from './driver.js'
+import type { Answer, Argument, Driver } from './driver.js'
 import { fault, invalidStore, isError, unavailable } from './faults.js'
 import { createLayout, FORMAT, type Layout, layoutKey } from './layout.js'
 import type { Script } from './scripts.js'
@@ -20,9 +20,9 @@ export interface Session {
   /** Rejects while the server cannot be reached, and tries again at the next call. */
   ready(): Promise<Ready>
   /** Runs a script on the server that has the first of `keys`. */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<readonly string[]>
+  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer>
   /** As `run`, and its writes have reached as many replicas as the options ask for. */
-  write(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<readonly string[]>
+  write(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Answer>
   /** One command, bounded in time, on the server that has `key`; or on all masters. */
   command(key: string, name: string, ...args: string[]): Promise<unknown>
   onAll(name: string, ...args: string[]): Promise<readonly unknown[]>
@@ -93,16 +93,16 @@ export function createSession(
     script: Script,
     keys: readonly string[],
     args: readonly Argument[],
-  ): Promise<readonly string[]> {
+  ): Promise<Answer> {
     const key = keys[0] as string
     const rest: Argument[] = [script.sha, String(keys.length), ...keys, ...args]
     try {
-      return (await driver.send(key, 'EVALSHA', rest)) as readonly string[]
+      return (await driver.send(key, 'EVALSHA', rest)) as Answer
     } catch (error) {
       // A restart or a failover forgets scripts; nothing has been done, so it can be sent in full.
       if (!isError(error, 'NOSCRIPT')) throw error
       rest[0] = script.text
-      return (await driver.send(key, 'EVAL', rest)) as readonly string[]
+      return (await driver.send(key, 'EVAL', rest)) as Answer
     }
   }
 

@@ -1,0 +1,56 @@
+/** When a process begins to listen for settlements, and when it stops. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createLayout } from '../../src/stores/redis/layout.js'
+import type { Driver } from '../../src/stores/redis/driver.js'
+import { createWatch } from '../../src/stores/redis/watch.js'
+
+const ADDRESS = { tenant: 'acme', scope: 'pay', key: 'k' }
+const DIGEST = 'd'.repeat(22)
+
+/** A driver whose subscriptions are made when the test says so. */
+function bench() {
+  const subscriptions: { arrive(): void; hear(message: string): void; isOver: boolean }[] = []
+  const driver = {
+    subscribe: async (_channel: string, hear: (message: string) => void) =>
+      new Promise<() => void>((resolve) => {
+        const one = { arrive: () => resolve(() => void (one.isOver = true)), hear, isOver: false }
+        subscriptions.push(one)
+      }),
+  } as unknown as Driver
+  return { subscriptions, session: { ready: async () => ({ driver, layout: createLayout('ibid', 1) }) } }
+}
+
+describe('a process listens', () => {
+  it('[R6] from the first receipt it was told is pending, and hears of what ended meanwhile', async () => {
+    const { subscriptions, session } = bench()
+    const watch = createWatch(session)
+    const woken: unknown[] = []
+    watch.add((address) => woken.push(address))
+    await sleep(5)
+    expect(subscriptions).toHaveLength(0)
+    watch.remember(DIGEST, ADDRESS)
+    await sleep(5)
+    expect([subscriptions.length, woken]).toEqual([1, []])
+    subscriptions[0]?.arrive()
+    await sleep(5)
+    expect(woken).toEqual([ADDRESS])
+    subscriptions[0]?.hear(DIGEST)
+    subscriptions[0]?.hear(DIGEST)
+    expect(woken).toEqual([ADDRESS, ADDRESS])
+    watch.close()
+  })
+
+  it('until it was told of none for a while, and again from the next', async () => {
+    const { subscriptions, session } = bench()
+    const watch = createWatch(session, 20)
+    watch.add(() => {})
+    watch.remember(DIGEST, ADDRESS)
+    await sleep(1)
+    subscriptions[0]?.arrive()
+    await expect.poll(() => subscriptions[0]?.isOver, { timeout: 20_000 }).toBe(true)
+    watch.remember(DIGEST, ADDRESS)
+    await expect.poll(() => subscriptions.length, { timeout: 20_000 }).toBe(2)
+    watch.close()
+  })
+})
