@@ -4,7 +4,7 @@
  */
 import { jsonSchema, type JSONValue, tool, type Tool, type ToolExecutionOptions } from 'ai'
 import type { Broker, ModelObservation } from '../guards/broker/index.js'
-import { type AdapterOptions, answerCall, carriedContext } from './host/answer.js'
+import { type AdapterOptions, answerCall, carriedContext, checkOptions } from './host/answer.js'
 import { objectSchema } from './host/object-schema.js'
 
 export type AiSdkOptions = AdapterOptions<ToolExecutionOptions>
@@ -13,6 +13,7 @@ export type AiSdkTool = Tool<unknown, ModelObservation>
 
 /** By name, as the AI SDK wants them. Spread one to add to it: `{ ...tools.issue_refund, needsApproval: true }`. */
 export function aiSdkTools(broker: Broker, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
+  checkOptions(options, 'aiSdkTools')
   return Object.fromEntries(
     broker.tools.map((card) => [
       card.name,

@@ -6,7 +6,7 @@ import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import type { BetaRunnableTool, BetaToolRunContext } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool'
 import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError'
 import type { Broker } from '../guards/broker/index.js'
-import { type AdapterOptions, answerCall } from './host/answer.js'
+import { type AdapterOptions, answerCall, checkOptions } from './host/answer.js'
 import { objectSchema } from './host/object-schema.js'
 
 /** What the SDK hands to a tool beside its arguments. */
@@ -16,6 +16,7 @@ export type AnthropicOptions = AdapterOptions<AnthropicInfo>
 
 /** For `client.beta.messages.toolRunner({ tools })`. */
 export function anthropicTools(broker: Broker, options: AnthropicOptions): BetaRunnableTool[] {
+  checkOptions(options, 'anthropicTools')
   return broker.tools.map((card) =>
     betaTool({
       name: card.name,

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../core/duration.js'
 import { IbidError, invalidIntent } from '../core/errors.js'
+import { onlyKnown } from '../core/known.js'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.js'
 import { startDeadline } from '../guards/http/deadline.js'
 
@@ -27,6 +28,7 @@ export interface FetchOptions {
   readonly form?: 'string' | 'bare'
 }
 
+const KNOWN = ['fetch', 'attempts', 'pause', 'maxPause', 'timeout', 'form'] satisfies (keyof FetchOptions)[]
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** The server was not reached, or not in time, or asks to come again; with a key, all of these may be repeated. */
 const AGAIN: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504])
@@ -34,6 +36,7 @@ const AGAIN: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 5
 export function createFetch(
   options: FetchOptions = {},
 ): (input: string | URL | Request, init?: KeyedInit) => Promise<Response> {
+  onlyKnown(options, KNOWN, 'createFetch')
   const { fetch: send = globalThis.fetch, attempts = 5, form = 'string' } = options
   const pauseMs = toMs(options.pause ?? 200, 'pause')
   const maxPauseMs = toMs(options.maxPause ?? '30s', 'maxPause')

@@ -6,7 +6,7 @@
 import { type StructuredToolInterface, ToolInputParsingException } from '@langchain/core/tools'
 import { type AgentMiddleware, createMiddleware, tool, ToolMessage } from 'langchain'
 import type { Broker, ModelObservation } from '../guards/broker/index.js'
-import { type AdapterOptions, answerCall } from './host/answer.js'
+import { type AdapterOptions, answerCall, checkOptions } from './host/answer.js'
 import { objectSchema } from './host/object-schema.js'
 
 /** What is known of the run: the config of a tool, or the runtime of a middleware. */
@@ -29,6 +29,7 @@ interface Requested {
 
 /** For `ToolNode`, `createAgent({ tools })` and `bindTools`. */
 export function langchainTools(broker: Broker, options: LangChainOptions = {}): StructuredToolInterface[] {
+  checkOptions(options, 'langchainTools')
   const answer = async (call: Requested, info: LangChainInfo = {}): Promise<ToolMessage | string> =>
     messageFor(call, await answerFor(broker, call, info, options))
   return broker.tools.map((card) => {

@@ -6,7 +6,7 @@ import { type FunctionTool, ModelBehaviorError, type RunContext, tool } from '@o
 import type { Broker, ModelObservation } from '../guards/broker/index.js'
 import { refusal } from '../guards/broker/observation.js'
 import { invalidArguments } from '../guards/broker/words.js'
-import { type AdapterOptions, answerCall, carriedContext } from './host/answer.js'
+import { type AdapterOptions, answerCall, carriedContext, checkOptions } from './host/answer.js'
 import { objectSchema } from './host/object-schema.js'
 
 /** What the SDK hands to a tool beside its arguments. */
@@ -21,6 +21,7 @@ type LooseSchema = Extract<Parameters<typeof tool>[0], { readonly strict: false 
 
 /** For `new Agent({ tools })`. Spread one to add to it: `{ ...refund, needsApproval: async () => true }`. */
 export function openaiAgentsTools(broker: Broker, options: OpenAiAgentsOptions = {}): FunctionTool[] {
+  checkOptions(options, 'openaiAgentsTools')
   return broker.tools.map((card) => {
     const made: FunctionTool = tool<LooseSchema, unknown, ModelObservation>({
       name: card.name,

@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import { IbidError, invalidIntent } from '../core/errors.js'
+import { onlyKnown } from '../core/known.js'
 import type { Store } from '../store.js'
 import { dynamodbStore, type DynamodbStoreOptions } from './dynamodb/index.js'
 import { memoryStore } from './memory/index.js'
@@ -26,6 +27,7 @@ const KNOWN =
   'sqlite:./ibid.db, sqlite:///var/lib/ibid.db, postgres://…, redis://…, rediss://…, dynamodb://table?region=…, memory:'
 
 export function openStore(url: string, options: OpenStoreOptions = {}): Store {
+  onlyKnown(options, ['sqlite', 'postgres', 'redis', 'dynamodb'], 'openStore')
   const scheme = typeof url === 'string' ? /^[a-z][a-z0-9+.-]*(?=:)/i.exec(url)?.[0].toLowerCase() : undefined
   const open = scheme === undefined ? undefined : OPEN.get(scheme)
   if (!open) throw unknownScheme(url)

@@ -144,9 +144,10 @@ describe('a run whose worker died', () => {
     const left = [...POINTS]
     async function killer(): Promise<void> {
       for (let point = left.shift(); point; point = left.shift()) {
-        const [victim] = (await crew.start(1, { policy, ...point })) as [Child]
-        await victim.call('startTwenty', { key: point.key }).catch(() => undefined)
-        expect(await victim.ended, point.key).toBe('SIGKILL')
+        const { key, ...dying } = point
+        const [victim] = (await crew.start(1, { policy, ...dying })) as [Child]
+        await victim.call('startTwenty', { key }).catch(() => undefined)
+        expect(await victim.ended, key).toBe('SIGKILL')
       }
     }
     await Promise.all([killer(), killer(), killer()])

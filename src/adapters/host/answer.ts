@@ -3,6 +3,7 @@
  * the framework's own place, whatever the program adds comes on top, and the model gets back what the broker
  * shows it. Nothing is ever read out of the arguments.
  */
+import { onlyKnown } from '../../core/known.js'
 import { quietly } from '../../core/quietly.js'
 import type { Broker, CallContext, ModelObservation, Observation } from '../../guards/broker/index.js'
 
@@ -32,6 +33,13 @@ export interface AdapterOptions<Info> {
   readonly model?: string
   /** Gets the whole observation, its marks included, for logs and metrics. The model never sees those. */
   readonly observe?: (observation: Observation, call: HostCall<Info>) => void
+}
+
+const KNOWN = ['context', 'stored', 'model', 'observe'] satisfies (keyof AdapterOptions<unknown>)[]
+
+/** Asked where tools are made: by the time one is called, a model would have to be told. */
+export function checkOptions<Info>(options: AdapterOptions<Info>, adapter: string): void {
+  onlyKnown(options, KNOWN, adapter)
 }
 
 /** What an adapter knows from its framework. */

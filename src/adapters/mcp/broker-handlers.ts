@@ -4,6 +4,7 @@
  * for the two methods.
  */
 import { IbidError } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Broker, ToolCard } from '../../guards/broker/broker.js'
 import type { CallContext } from '../../guards/broker/context.js'
 import type { EffectClass } from '../../guards/broker/contract.js'
@@ -41,6 +42,7 @@ export interface McpResult {
 }
 
 export function brokerHandlers(broker: Broker, options: BrokerHandlersOptions = {}): BrokerHandlers {
+  onlyKnown(options, ['context'], 'brokerHandlers')
   const contextOf = options.context ?? clientOf
   return {
     listTools: () => ({ tools: broker.tools.map(toolOf) }),

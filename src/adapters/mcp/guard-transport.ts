@@ -2,8 +2,9 @@
  * One's own MCP server, guarded: a transport of the SDK, of either generation, with the relay in between. The
  * server connects to it as to the transport inside; a call that was done before does not reach it.
  */
+import { onlyKnown } from '../../core/known.js'
 import { quietly } from '../../core/quietly.js'
-import { createGuard, type GuardOptions } from './guard.js'
+import { createGuard, GUARD_OPTIONS, type GuardOptions } from './guard.js'
 import type { JsonObject } from './message.js'
 import { createRelay } from './relay.js'
 
@@ -23,6 +24,7 @@ type Receive = (message: unknown, extra?: unknown) => void
 type Send = (message: unknown, options?: unknown) => Promise<void>
 
 export function guardTransport<T extends McpTransport>(transport: T, options: GuardTransportOptions): T {
+  onlyKnown(options, [...GUARD_OPTIONS, 'principal'], 'guardTransport')
   const guard = createGuard(options)
   const principalOf = options.principal ?? clientOf
   const sendInside = transport.send.bind(transport) as Send

@@ -23,6 +23,15 @@ export interface GuardOptions {
   readonly annotations?: 'use' | 'ignore'
 }
 
+/** What every way to guard a server can be told. */
+export const GUARD_OPTIONS = [
+  'ibid',
+  'tenant',
+  'server',
+  'contracts',
+  'annotations',
+] satisfies (keyof GuardOptions)[]
+
 export interface ToolCall {
   readonly name: string
   readonly args: unknown

@@ -3,10 +3,11 @@
  * one's own handler. Everything passes as it came but the calls of tools that write: those are guarded, and seen
  * through when the client lets go of its connection, which is how the newest revision cancels.
  */
+import { onlyKnown } from '../../core/known.js'
 import { createHash, randomUUID } from 'node:crypto'
 import { credentialsIn } from '../../guards/http/credentials.js'
 import { createCatalogue, type Catalogue, pageOf } from './catalogue.js'
-import { createGuard, type GuardOptions, readCall, type ToolCall } from './guard.js'
+import { createGuard, GUARD_OPTIONS, type GuardOptions, readCall, type ToolCall } from './guard.js'
 import { guardedExchange } from './http-exchange.js'
 import { isRedirect, json, partsOf, redirected } from './http-reply.js'
 import { httpUpstream, passable, searchOf, type Upstream } from './http-upstream.js'
@@ -37,6 +38,7 @@ const MOST_LISTS = 1_000
 const CHECK_TIMEOUT_MS = 60_000
 
 export function httpGateway(options: HttpGatewayOptions): (request: Request) => Promise<Response> {
+  onlyKnown(options, [...GUARD_OPTIONS, 'upstream', 'principal'], 'httpGateway')
   const guard = createGuard(options)
   const upstream = upstreamOf(options.upstream)
   const callerOf = options.principal ?? callerBy

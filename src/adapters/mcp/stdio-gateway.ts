@@ -3,11 +3,12 @@
  * goes, what was sent is seen through and written down before the server is let go; when the server goes, what
  * was sent is held.
  */
+import { onlyKnown } from '../../core/known.js'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGuard, type GuardOptions } from './guard.js'
+import { createGuard, GUARD_OPTIONS, type GuardOptions } from './guard.js'
 import { linesOf, writeLine } from './lines.js'
 import { parse } from './message.js'
 import { createRelay } from './relay.js'
@@ -24,6 +25,15 @@ export interface StdioGatewayOptions extends GuardOptions {
   readonly signal?: AbortSignal
 }
 
+const KNOWN = [
+  'command',
+  'env',
+  'principal',
+  'input',
+  'output',
+  'signal',
+] satisfies (keyof StdioGatewayOptions)[]
+
 type Upstream = ChildProcessByStdio<Writable, Readable, null>
 
 /** Together less than clients wait for the gateway itself. */
@@ -31,6 +41,7 @@ const GOODBYE_MS = 500
 
 /** Resolves with the exit code that fits: 0 where the client left, the server's own where that left first. */
 export async function stdioGateway(options: StdioGatewayOptions): Promise<number> {
+  onlyKnown(options, [...GUARD_OPTIONS, ...KNOWN], 'stdioGateway')
   const { command, input = process.stdin, output = process.stdout, principal = 'local' } = options
   const guard = createGuard(options)
   const [program, ...args] = command

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { quietly } from '../../core/quietly.js'
 import type { Ibid } from '../../ibid.js'
 import type { JsonSchema } from '../../key/index.js'
@@ -81,12 +82,23 @@ export interface Broker {
   contract(name: string): Tool | undefined
 }
 
+const KNOWN = [
+  'ibid',
+  'tools',
+  'tenant',
+  'secrets',
+  'maxModelCharacters',
+  'patience',
+  'onError',
+  'pace',
+] satisfies (keyof BrokerOptions)[]
 const MODEL_CHARACTERS = 20_000
 
 export function createBroker(options: BrokerOptions): Broker {
   if (typeof options?.ibid?.once !== 'function') {
     throw invalidIntent('createBroker got no ibid', 'give it one: createBroker({ ibid, tools: [refund] })')
   }
+  onlyKnown(options, KNOWN, 'createBroker')
   const tools = makeReady(options.tools as readonly unknown[] as readonly Tool[])
   const view = {
     secrets: options.secrets ?? [],

@@ -5,6 +5,7 @@
  */
 import { invalidIntent } from '../../core/errors.js'
 import { checkAddress } from '../../core/intent.js'
+import { onlyKnown } from '../../core/known.js'
 
 export interface CallContext {
   /** May be left out where the broker was made for one tenant. */
@@ -33,12 +34,25 @@ export interface Caller extends CallContext {
   readonly tenant: string
 }
 
+const KNOWN = [
+  'tenant',
+  'runId',
+  'stepId',
+  'toolCallId',
+  'hostKey',
+  'principal',
+  'ordinal',
+  'scopes',
+  'version',
+  'signal',
+] satisfies (keyof CallContext)[]
 const IDS = ['runId', 'stepId', 'toolCallId', 'hostKey', 'principal'] as const
 
 export function readContext(context: CallContext, tenant: string | undefined): Caller {
   if (typeof context !== 'object' || context === null) {
     throw invalidIntent('the call has no context', 'pass { tenant, runId, stepId } as the third argument')
   }
+  onlyKnown(context, KNOWN, 'the context of a call')
   // A tenant that was looked up and not found is null: it must not become the broker's own.
   const caller = { ...context, tenant: (context.tenant === undefined ? tenant : context.tenant) as string }
   checkAddress({ tenant: caller.tenant, scope: 'tool', key: 'key' })

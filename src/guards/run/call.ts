@@ -8,6 +8,7 @@
  * another amount; so the arguments are kept beside the observation and are no part of what the step's receipt compares.
  */
 import { NotExecuted } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { fingerprint } from '../../key/index.js'
 import type { ActiveRun, StepRecord } from './active-run.js'
 import { stepWhere } from './names.js'
@@ -61,6 +62,7 @@ export async function callTool<O extends Observed>(
   broker: Caller<O>,
   { tool, args, place, stepId, ordinal, options }: ToolCall,
 ): Promise<O> {
+  onlyKnown(options, ['scopes', 'version'], 'run.call')
   const { tenant, runId, signal } = run
   const context = { ...options, tenant, runId, stepId, ordinal, signal }
   const ask = (): Promise<O> => broker.call(tool, args, context)

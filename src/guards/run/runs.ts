@@ -1,6 +1,7 @@
 /** `createRuns`: once per trigger, once per tick, once per step. Puts the parts of one worker together. */
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Ibid } from '../../ibid.js'
 import { createAdmission, type MaxActive } from './admission.js'
 import { createAgents } from './agents.js'
@@ -64,11 +65,23 @@ export interface Runs {
   close(): Promise<void>
 }
 
+const KNOWN = [
+  'ibid',
+  'maxActive',
+  'policy',
+  'recoverEvery',
+  'tenants',
+  'cancelEvery',
+  'timers',
+  'clock',
+] satisfies (keyof RunsOptions)[]
+
 export function createRuns(options: RunsOptions): Runs {
   const { ibid, timers = realTimers, clock = Date.now } = options
   if (typeof ibid?.once !== 'function') {
     throw invalidIntent('createRuns got no ibid', 'give it one: createRuns({ ibid: createIbid({ store }) })')
   }
+  onlyKnown(options, KNOWN, 'createRuns')
   const terms = readTerms(options.policy)
   const agents = createAgents()
   const atWork = new Map<string, AtWork>()

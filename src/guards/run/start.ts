@@ -4,6 +4,7 @@
  * a run in the hands of a dead worker whose trigger nobody knows.
  */
 import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { canonicalJson, fingerprint, type Identity } from '../../key/index.js'
 import type { ReceiptView } from '../../core/receipt.js'
 import { checkChain, type Link } from './chain.js'
@@ -54,10 +55,12 @@ export interface StartOptions<T> {
   readonly onStoreTime?: (storeMs: number) => void
 }
 
+const KNOWN = ['tenant', 'agent', 'trigger', 'key', 'identity', 'via'] satisfies (keyof Trigger)[]
 /** Characters that every store keeps. */
 const SURELY_KEPT = 50_000
 
 export async function start<T>(desk: Desk, given: Trigger, options: StartOptions<T>): Promise<Started<T>> {
+  onlyKnown(given, KNOWN, 'a trigger')
   checkAgent(given.agent)
   const key = runKey(given.key, given.trigger, given.identity)
   const name: RunName = { tenant: given.tenant, agent: given.agent, key }

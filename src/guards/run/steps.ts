@@ -12,7 +12,7 @@ import { type Caller, type CallOptions, callTool, type Observed } from './call.j
 import type { Link } from './chain.js'
 import { stepKey, stepWhere } from './names.js'
 import { diverged, isReused, tooLong } from './refusals.js'
-import { stepPolicy, type StepOptions } from './terms.js'
+import { checkStepOptions, stepPolicy, type StepOptions } from './terms.js'
 
 /** What a run can do, and so can each of its steps. */
 export interface Steps {
@@ -99,6 +99,7 @@ async function perform<T>(
   if (typeof fn !== 'function') {
     throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
   }
+  checkStepOptions(options)
   const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
   return recorded(run, place, name, options.input, (attempt) => fn(stepOf(run, place, attempt)), policy)
 }

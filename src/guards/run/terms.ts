@@ -1,6 +1,7 @@
 /** How runs and steps are kept: the choices of a program, read once, with the bounds that follow from each other. */
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { MOST_ATTEMPTS, type Policy, readPolicy } from '../../core/policy.js'
 
 /**
@@ -86,6 +87,19 @@ export interface StepOptions<T = unknown> {
   readonly lease?: Duration
   readonly timeout?: Duration
   readonly maxAttempts?: number
+}
+
+const KNOWN = [
+  'input',
+  'place',
+  'recovery',
+  'lease',
+  'timeout',
+  'maxAttempts',
+] satisfies (keyof StepOptions)[]
+
+export function checkStepOptions(options: object): void {
+  onlyKnown(options, KNOWN, 'run.step')
 }
 
 /** The policy of a step's receipt. A resumed run waits for as long as a step of its dead worker can look alive. */

@@ -5,6 +5,7 @@
  */
 import { type Duration, toMs } from '../../core/duration.js'
 import { IbidError, invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { deriveKey } from '../../key/index.js'
 import type { Desk } from './desk.js'
 import { checkAgent } from './names.js'
@@ -51,6 +52,17 @@ export interface Ticker {
   stop(): void
 }
 
+const KNOWN = [
+  'name',
+  'cron',
+  'timeZone',
+  'tenant',
+  'catchUp',
+  'grace',
+  'keep',
+  'checkEvery',
+  'policy',
+] satisfies (keyof TickOptions)[]
 const HOUR_MS = 3_600_000
 const MOST_AT_ONCE = 10_000
 
@@ -60,6 +72,7 @@ export async function startTicker<T>(
   options: TickOptions,
   fn: (run: Run, tick: Tick) => T | Promise<T>,
 ): Promise<Ticker> {
+  onlyKnown(options, KNOWN, 'runs.tick')
   const { name, tenant, catchUp = 'last' } = options
   const agent = `cron.${name}`
   checkAgent(agent)

@@ -4,6 +4,7 @@
  */
 import { type Duration, toMs } from '../../core/duration.js'
 import { IbidError, invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Ibid } from '../../ibid.js'
 import { problemOf } from '../../key/part.js'
 import { createHalves, ROLLED_BACK } from './halves.js'
@@ -30,7 +31,10 @@ export interface Saga {
   compensate(options?: RollbackOptions): Promise<Rollback>
 }
 
+const KNOWN = ['ibid', 'tenant', 'workflowId', 'jobId', 'steps', 'window'] satisfies (keyof SagaOptions)[]
+
 export function createSaga(options: SagaOptions): Saga {
+  onlyKnown(options, KNOWN, 'createSaga')
   const { ibid, tenant, workflowId, jobId } = options
   checkId('workflowId', workflowId)
   if (jobId !== undefined) checkId('jobId', jobId)
@@ -55,7 +59,10 @@ export function createSaga(options: SagaOptions): Saga {
       if (await plans.isRolledBack()) throw rolledBack(workflowId, step.name)
       return (await halves.forward(step, plan)) as T
     },
-    compensate: async (how = {}) => await rollBack({ ibid, plans, halves, steps }, how),
+    async compensate(how = {}) {
+      onlyKnown(how, ['onStuck'], 'saga.compensate')
+      return await rollBack({ ibid, plans, halves, steps }, how)
+    },
   }
 }
 

@@ -4,6 +4,7 @@
  * undo it.
  */
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Attempt, CheckResult, Policy } from '../../core/policy.js'
 
 /** What the code of a step is handed: the attempt, and what the plan wrote down. */
@@ -34,6 +35,18 @@ export interface Step<T = unknown, I = unknown> {
   readonly undoPolicy?: StepPolicy
 }
 
+const KNOWN = [
+  'name',
+  'topic',
+  'capability',
+  'input',
+  'do',
+  'undo',
+  'check',
+  'checkUndo',
+  'policy',
+  'undoPolicy',
+] satisfies (keyof Step)[]
 /** Leaves room for what the scope of a receipt says besides. */
 const LONGEST_NAME = 200
 
@@ -44,6 +57,7 @@ export function checkStep(step: Step): void {
       `give every step a name of 1 to ${LONGEST_NAME} characters`,
     )
   }
+  onlyKnown(step, KNOWN, `step ${JSON.stringify(step.name)}`)
   for (const part of ['do', 'undo'] as const) {
     if (typeof step[part] === 'function') continue
     throw invalidIntent(

@@ -1,6 +1,7 @@
 /** What a user may say about the store, and what holds when nothing is said. */
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Clock } from './clock.js'
 
 /**
@@ -35,11 +36,21 @@ export interface Settings {
   readonly clock: Clock
 }
 
+const KNOWN = [
+  'table',
+  'client',
+  'config',
+  'maxSkewMs',
+  'timeoutMs',
+  'accept',
+  'clock',
+] satisfies (keyof DynamodbStoreOptions)[]
 const TABLE = /^[a-zA-Z0-9_.-]{3,255}$/
 const ARN = /^arn:aws[a-z-]*:dynamodb:[^:]+:\d{12}:table\/[a-zA-Z0-9_.-]{3,255}$/
 
 export function readOptions(given: string | DynamodbStoreOptions): Settings {
   const options = typeof given === 'string' ? { table: given } : given
+  onlyKnown(options, KNOWN, 'dynamodbStore')
   const { table, client, config, maxSkewMs, timeoutMs, accept, clock } = options
   if (typeof table !== 'string' || !(TABLE.test(table) || ARN.test(table))) {
     throw invalidIntent(

@@ -5,6 +5,7 @@
  */
 import { readNumber } from '../../core/cursor.js'
 import { closed } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import { addressId, type Draft, stamp } from '../../core/receipt.js'
 import type { Claimed, Store, StoreReport, Swap, Swapped } from '../../store.js'
 import { isAsExpected, isAsked, isForgettable, isWanted } from './conditions.js'
@@ -24,6 +25,7 @@ export interface MemoryStoreOptions {
 }
 
 export function memoryStore(options: MemoryStoreOptions = {}): Store<MemoryTx> {
+  onlyKnown(options, ['clock'], 'memoryStore')
   const clock = options.clock ?? { now: () => Date.now() }
   const tables = createTables()
   let open = true
