@@ -1,26 +1,11 @@
 #!/usr/bin/env node
 /**
- * The command `ibid`: one file per command, listed here. Each is loaded with the command line, its libraries
- * later.
+ * The command `ibid`: one file per command, listed here. Only the one that is asked for is loaded, its libraries
+ * later: to load all of them takes longer than most of them run.
  */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { archiveCommand } from './archive.js'
-import { benchCommand } from './bench.js'
-import { completionCommand } from './completion.js'
-import { demoCommand } from './demo.js'
-import { doctorCommand } from './doctor.js'
 import { fail } from './fail.js'
-import { hammerCommand } from './hammer.js'
-import { heldCommand } from './held.js'
-import { inspectCommand } from './inspect.js'
-import { keysCommand } from './keys.js'
-import { mcpCommand } from './mcp.js'
-import { planCommand } from './plan.js'
-import { resolveCommand } from './resolve.js'
-import { scanCommand } from './scan.js'
-import { serveCommand } from './serve.js'
-import { sweepCommand } from './sweep.js'
 import { asGiven } from './values.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -37,24 +22,28 @@ const program = new Command('ibid')
   // With --json, a wrong flag is told as JSON by `fail`, and not twice.
   .configureOutput({ writeErr: (text) => void (asJson || process.stderr.write(text)) })
 
-const commands = [
-  serveCommand(version),
-  keysCommand(),
-  inspectCommand(),
-  heldCommand(),
-  resolveCommand(),
-  sweepCommand(),
-  archiveCommand(),
-  planCommand(),
-  doctorCommand(),
-  scanCommand(),
-  hammerCommand(),
-  benchCommand(),
-  demoCommand(),
-  mcpCommand(),
-  completionCommand(program),
-]
-for (const command of commands) program.addCommand(inheriting(command, program))
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.js')).serveCommand(version),
+  keys: async () => (await import('./keys.js')).keysCommand(),
+  inspect: async () => (await import('./inspect.js')).inspectCommand(),
+  held: async () => (await import('./held.js')).heldCommand(),
+  resolve: async () => (await import('./resolve.js')).resolveCommand(),
+  sweep: async () => (await import('./sweep.js')).sweepCommand(),
+  archive: async () => (await import('./archive.js')).archiveCommand(),
+  plan: async () => (await import('./plan.js')).planCommand(),
+  doctor: async () => (await import('./doctor.js')).doctorCommand(),
+  scan: async () => (await import('./scan.js')).scanCommand(),
+  hammer: async () => (await import('./hammer.js')).hammerCommand(),
+  bench: async () => (await import('./bench.js')).benchCommand(),
+  demo: async () => (await import('./demo.js')).demoCommand(),
+  mcp: async () => (await import('./mcp.js')).mcpCommand(),
+  completion: async () => (await import('./completion.js')).completionCommand(program),
+}
+
+for (const name of wanted(process.argv[2])) {
+  const load = COMMANDS[name] as () => Promise<Command>
+  program.addCommand(inheriting(await load(), program))
+}
 
 // A reader that has seen enough, such as head, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -77,6 +66,12 @@ function inheriting(command: Command, parent: Command): Command {
   }
   for (const inner of command.commands) inheriting(inner, parent)
   return command.copyInheritedSettings(parent)
+}
+
+/** All of them for help, for completion, and for a word that is none of them: it may be close to one. */
+function wanted(first: string | undefined): readonly string[] {
+  const all = Object.keys(COMMANDS)
+  return first !== undefined && first !== 'completion' && all.includes(first) ? [first] : all
 }
 
 /** What stands behind -- belongs to another program. */
