@@ -51,7 +51,8 @@ function isAlive(pid) {
 }
 
 async function install(packages, files) {
-  console.log(`installing ${packages.join(' ')} from Debian's packages`)
+  // Not on standard output: that is what the program that needs them has to say.
+  console.error(`installing ${packages.join(' ')} from Debian's packages`)
   const hadPolicy = existsSync(POLICY)
   if (!hadPolicy) {
     await writeFile(POLICY, '#!/bin/sh\nexit 101\n')

@@ -16,6 +16,9 @@ const NEEDED = {
   python3: '/usr/bin/python3',
   openssl: '/usr/bin/openssl',
   curl: '/usr/bin/curl',
+  spin: '/usr/bin/spin',
+  gcc: '/usr/bin/gcc',
+  'libc6-dev': '/usr/include/stdlib.h',
 }
 
 await ensureDebian(Object.keys(NEEDED), Object.values(NEEDED))

@@ -15,7 +15,8 @@ const KILLS = 50_000
 const MINUTES = Number(process.env.IBID_TRUST_CRASH_MINUTES ?? 45)
 const fixture = (name) => new URL(`../../test/fixtures/${name}-store.mjs`, import.meta.url)
 const FIRST = { leaseMs: 300, lanes: 6 }
-const LATER = { leaseMs: 300, lanes: 6, together: 12, rounds: 20 }
+/** With so many in a process, an answer may take longer than half of a short lease: then nothing would be begun. */
+const LATER = { leaseMs: 1_000, lanes: 6, together: 36, rounds: 20 }
 const QUICK = { ...FIRST, points: ['before claim', 'after effect', ['after effect', 'before settle']] }
 const SHORT = `stopped when its time was up, short of ${KILLS.toLocaleString('en')} kills`
 const ALL = ['hold', 'check', 'retry', 'atomic']

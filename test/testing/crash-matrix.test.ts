@@ -47,6 +47,13 @@ describe('[R7][R61] a crash at every point between claim and settle', () => {
     expect(cell?.answers).toEqual(Array(3).fill('effect 3'))
   })
 
+  it('lets a rescuer ask again whose attempt was held by another while it was slower than its lease', async () => {
+    const slow = new URL('../fixtures/slow-store.mjs', import.meta.url)
+    const [cell] = await crashMatrix({ module: slow, policies: ['hold'], points: ['before claim'] })
+    expect(cell).toMatchObject({ state: 'unknown', attempt: 1, effects: 1, violation: undefined })
+    expect(cell?.answers).toEqual(Array(3).fill('OUTCOME_UNKNOWN'))
+  })
+
   it('says under retry how often it was tried', async () => {
     const points = ['after claim', 'after effect', ['after effect', 'after takeover']] as const
     const cells = await crashMatrix({ module: SQLITE, policies: ['retry'], points })

@@ -28,6 +28,12 @@ export const EXPLAINED = [
   },
   {
     file: 'src/core/intent.ts',
+    code: 'if (!KNOWN.has(name)) onlyKnown',
+    what: 'condition always true',
+    why: 'All members are looked at once more, and nothing is found where each is known.',
+  },
+  {
+    file: 'src/core/intent.ts',
     code: 'function isPrintableAscii',
     what: 'body emptied',
     why: 'Without the short way every name takes the long one, with the same result.',

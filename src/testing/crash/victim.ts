@@ -174,11 +174,13 @@ async function answer(order: CrashOrder, ibid: Ibid, access: TransactAccess | un
   }
 }
 
-/** Did it lose its lease to somebody? Only then is there something else to ask for. */
+/** Did somebody take it over, or hold it, which keeps its epoch? Only then is there something else to ask for. */
 async function wasOvertaken(error: unknown, { key }: CrashOrder, ibid: Ibid): Promise<boolean> {
   if (!(error instanceof IbidError) || error.code !== 'LEASE_LOST') return false
   const receipt = await ibid.get({ scope: INTENT.scope, key })
-  return receipt !== undefined && receipt.epoch > (error.receipt?.epoch ?? Number.POSITIVE_INFINITY)
+  const epoch = error.receipt?.epoch ?? Number.POSITIVE_INFINITY
+  if (receipt?.epoch === epoch) return receipt.state === 'unknown'
+  return receipt !== undefined && receipt.epoch > epoch
 }
 
 function codeOf(error: unknown): string {

@@ -192,6 +192,36 @@ export const swap = subject('swap', {
     same((await found(store, first)).state, 'failed', 'the last swap that was made must be what is kept')
   },
 
+  '[R8] settles one receipt and hands another over in the same batch': async ({ store }) => {
+    const [settled, taken] = [await put(store), await put(store)]
+    const claim = {
+      token: 'the next',
+      attempt: 2,
+      maxAttempts: 9,
+      leaseMs: 7_000,
+      windowMs: 8_000,
+      epoch: null,
+    }
+    await store.swap([
+      change(settled, 'succeeded'),
+      change(taken, 'pending', { ...claim, recovery: 'retry', audit: { event: 'takeover' } }),
+    ])
+    const { token, attempt, maxAttempts, leaseMs, windowMs, recovery, epoch } = await found(store, taken)
+    const { epoch: _, ...wanted } = claim
+    same(
+      { token, attempt, maxAttempts, leaseMs, windowMs, recovery },
+      { ...wanted, recovery: 'retry' },
+      'a receipt that is handed over must be under the terms of its new claim',
+    )
+    holds(epoch > taken.epoch, 'a receipt that is handed over must have a new epoch')
+    const kept = await found(store, settled)
+    same(
+      [kept.state, kept.token, kept.attempt, kept.epoch, kept.windowMs],
+      ['succeeded', settled.token, settled.attempt, settled.epoch, settled.windowMs],
+      'a settlement must keep what was claimed, whatever else is in its batch',
+    )
+  },
+
   'keeps an epoch that is given, and makes a higher one otherwise': async ({ store }) => {
     const first = await put(store)
     const kept = await swapped(store, change(first, 'pending'))
