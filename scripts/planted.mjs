@@ -58,10 +58,25 @@ function makeBench() {
   return folder
 }
 
+const TSC = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+
 async function build(folder) {
-  const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  // A defect may be a type error too; what counts is that the tests see it.
-  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: folder }).catch(() => undefined)
+  await run(process.execPath, [TSC, '-p', 'tsconfig.build.json'], { cwd: folder })
+}
+
+/** One file by itself, whatever its types: they are for the tests to see. False: it is no program at all. */
+async function buildOne(folder, file) {
+  const settings = {
+    extends: './tsconfig.build.json',
+    compilerOptions: { noCheck: true, noResolve: true, types: [] },
+    files: [file],
+    include: [],
+  }
+  writeFileSync(path.join(folder, 'tsconfig.planted.json'), JSON.stringify(settings))
+  return await run(process.execPath, [TSC, '-p', 'tsconfig.planted.json'], { cwd: folder }).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The names of the tests that failed. */
@@ -88,14 +103,19 @@ async function failing(folder, tests) {
 }
 
 async function tryDefect(folder, defect) {
-  const file = path.join(folder, defect.file)
-  const sound = readFileSync(file, 'utf8')
-  writeFileSync(file, apply(defect, sound))
+  const built = defect.file.replace(/^src/, 'dist').replace(/ts$/, 'js')
+  const sound = [defect.file, built].map((name) => [
+    path.join(folder, name),
+    readFileSync(path.join(folder, name)),
+  ])
+  const [[file, text]] = sound
+  writeFileSync(file, apply(defect, text.toString()))
   try {
-    await build(folder)
-    return await failing(folder, defect.tests)
+    if (!(await buildOne(folder, defect.file))) return { told: 'NO PROGRAM, so nobody could have written it' }
+    const [first] = await failing(folder, defect.tests)
+    return first === undefined ? { told: 'NOT CAUGHT' } : { told: `caught by: ${first}`, isCaught: true }
   } finally {
-    writeFileSync(file, sound)
+    for (const [name, before] of sound) writeFileSync(name, before)
   }
 }
 
@@ -107,11 +127,10 @@ async function work(folder) {
   try {
     for (let next = todo.shift(); next; next = todo.shift()) {
       const [, defect] = next
-      const caught = await tryDefect(folder, defect)
+      const { told, isCaught } = await tryDefect(folder, defect)
       done++
-      const verdict = caught.length > 0 ? `caught by: ${caught[0]}` : 'NOT CAUGHT'
-      if (caught.length === 0) missed.push(defect.name)
-      console.log(`${String(done).padStart(3)}/${chosen.length}  ${defect.name}\n         ${verdict}`)
+      if (!isCaught) missed.push(defect.name)
+      console.log(`${String(done).padStart(3)}/${chosen.length}  ${defect.name}\n         ${told}`)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

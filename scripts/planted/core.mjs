@@ -4,6 +4,13 @@ const TESTS = ['test/core', 'test/engine', 'test/proof/interleavings.test.ts']
 const at = (file, defects) => defects.map((defect) => ({ file: `src/core/${file}`, tests: TESTS, ...defect }))
 
 export const core = [
+  ...at('lately.ts', [
+    {
+      name: 'what was made for one tenant is remembered for another',
+      find: ' && found.tenant === tenant',
+      put: '',
+    },
+  ]),
   ...at('transitions.ts', [
     {
       name: 'expiry ignored: a receipt past its window is replayed',
@@ -129,7 +136,7 @@ export const core = [
   ]),
   {
     name: "a member of a policy without a value puts the house's choice in the place of the program's",
-    file: 'src/ibid.ts',
+    file: 'src/core/policy.ts',
     find: 'if (value !== undefined) merged[field] = value',
     put: 'merged[field] = value',
     tests: ['test/engine/input.test.ts'],
@@ -161,5 +168,19 @@ export const core = [
     find: 'toTagged({ ...(value as object), name, message }, depth + 1)',
     put: 'toTagged({ ...value }, depth + 1)',
     tests: ['test/core/outcome.test.ts'],
+  },
+  {
+    name: 'a misspelt payload is none, and whatever comes next under its key is the same',
+    file: 'src/ibid.ts',
+    find: '    checkIntent(intent)\n',
+    put: '',
+    tests: ['test/options'],
+  },
+  {
+    name: 'a misspelt option is passed over',
+    file: 'src/core/known.ts',
+    find: '  if (unknown === undefined) return\n',
+    put: '  if (unknown !== owner) return\n',
+    tests: ['test/options'],
   },
 ]

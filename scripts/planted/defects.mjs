@@ -12,6 +12,7 @@ import { memory } from './memory.mjs'
 import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
 import { redis } from './redis.mjs'
+import { remembering } from './remembering.mjs'
 import { run } from './run.mjs'
 import { saga } from './saga.mjs'
 import { server } from './server.mjs'
@@ -23,6 +24,7 @@ export const defects = [
   ...core,
   ...key,
   ...engine,
+  ...remembering,
   ...memory,
   ...sqlite,
   ...postgres,

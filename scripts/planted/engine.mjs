@@ -10,8 +10,23 @@ export const engine = [
   ...at('acquire.ts', [
     {
       name: 'leases are judged by the local clock',
-      find: 'judge(room, call, claiming, claimed.found, claimed.now)',
-      put: 'judge(room, call, claiming, claimed.found, Date.now())',
+      find: 'const judged = judge(room, call, claiming, claimed.found, claimed.now)',
+      put: 'const judged = judge(room, call, claiming, claimed.found, Date.now())',
+    },
+    {
+      name: 'leases are judged by the local clock when a claim is made again',
+      find: 'await judge(room, call, claiming, claimed.found, claimed.now)',
+      put: 'await judge(room, call, claiming, claimed.found, Date.now())',
+    },
+    {
+      name: 'a duplicate does not see what its own process is doing',
+      find: '  if (room.isClosing() || room.executions.find(call.id)) return goOn(room, call, claiming)\n',
+      put: '',
+    },
+    {
+      name: 'a claim that was not answered is not asked again',
+      find: '      await failed(room, claiming, 1, error)\n',
+      put: '      throw unanswered(room, claiming, error)\n',
     },
     {
       name: 'a takeover does not compare the end of the lease: a renewed one is stolen',
@@ -35,41 +50,14 @@ export const engine = [
     },
     {
       name: 'store unreachable: the call falls through to the effect',
-      find: '      throw unanswered(room, claiming, error)',
-      put: '      return { won: true, now: 0, epoch: Number(String(error).length) }',
+      find: 'return take(room, call, claiming, await claim(room, claiming, sinceMs, 2), sinceMs)',
+      put: 'return take(room, call, claiming, { won: true, now: 0, epoch: 1 }, sinceMs)',
     },
     {
       name: 'a claim under a token of the caller is given back under its feet',
       find: '  if (!brought) abandon(room, first)',
       put: '  if (brought || !brought) abandon(room, first)',
       tests: FOUND,
-    },
-  ]),
-  ...at('replay.ts', [
-    {
-      name: 'payload check skipped on the fast path',
-      find: '  if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined\n',
-      put: '  if (settled === undefined) return undefined\n',
-    },
-    {
-      name: 'what recall gives to many can be changed by one of them',
-      find: 'settled.shared ??= { value: frozen(copyOf(settled.plain)) }',
-      put: 'settled.shared ??= { value: copyOf(settled.plain) }; void frozen',
-    },
-    {
-      name: 'what once gives again is what it gave before',
-      find: 'if (!shared) return copyOf(settled.plain)',
-      put: 'if (!shared) return settled.plain.value',
-    },
-    {
-      name: 'a replay shares what is nested in its value with the others',
-      find: 'return isFlat ? { ...(value as object) } : copyPlain(value)',
-      put: 'return isFlat || Object(value).a ? { ...(value as object) } : copyPlain(value)',
-    },
-    {
-      name: 'the cache compares the payload but not what counts in it',
-      find: 'seen.identity !== identity || ',
-      put: '',
     },
   ]),
   ...at('transact.ts', [
@@ -118,6 +106,16 @@ export const engine = [
     },
   ]),
   ...at('settle.ts', [
+    {
+      name: 'a settlement that another has overtaken is told as made',
+      find: '(swapped.done ? made(room, change, swapped) : goOn())',
+      put: 'made(room, change, { ...swapped, done: true, epoch: receipt.epoch })',
+    },
+    {
+      name: 'a settlement that was not answered is not asked again',
+      find: '(swapped.done ? made(room, change, swapped) : goOn()), goOn)',
+      put: '(swapped.done ? made(room, change, swapped) : goOn()))',
+    },
     {
       name: 'a zombie is told that it settled',
       find: "  notice(room, receipt, 'stale')\n  return undefined",

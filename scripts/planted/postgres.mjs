@@ -1,6 +1,27 @@
 /** Defects in the Postgres store. */
 export const postgres = [
   {
+    name: 'Postgres: a plan that was made for an empty table goes through all receipts of a tenant',
+    file: 'src/stores/postgres/sent.ts',
+    tests: ['test/postgres/plans.test.ts'],
+    find: "varying && (column.group === 'place' || varies(column, varying))",
+    put: 'varying && varies(column, varying)',
+  },
+  {
+    name: 'Postgres: a settlement that keeps its claim compares no token',
+    file: 'src/stores/postgres/writes.ts',
+    tests: ['test/stores/postgres.test.ts'],
+    find: "and r.token = ${v('expect_token')} and r.state",
+    put: 'and r.state',
+  },
+  {
+    name: 'Postgres: of a batch in which not all keep their claims, none is written down as a new one',
+    file: 'src/stores/postgres/swap.ts',
+    tests: ['test/stores/postgres.test.ts', 'test/postgres/tables.test.ts'],
+    find: 'turn.every(({ value }) => keepsClaim(value))',
+    put: 'turn.some(({ value }) => keepsClaim(value))',
+  },
+  {
     name: 'Postgres: a connection that breaks before anybody has it ends the program',
     file: 'src/stores/postgres/driver-pg.ts',
     tests: ['test/postgres/broken-connection.test.ts'],

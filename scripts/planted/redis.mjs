@@ -3,7 +3,76 @@ import { inFolder } from './in-folder.mjs'
 
 const at = inFolder('src/stores/redis', 'test/redis')
 
+/** What the suite for stores notices, on a single server. */
+const SUITE = ['test/stores/redis.test.ts']
+
 export const redis = [
+  ...at('watch.ts', 'watch', [
+    {
+      name: 'Redis: what ended before its process listened is left to polling',
+      find: 'for (const address of remembered.values()) wake(address)',
+      put: '',
+    },
+    {
+      name: 'Redis: a process that waited once listens for ever',
+      find: 'if (performance.now() - rememberedMs < idleMs) return',
+      put: 'if (idleMs > 0) return',
+    },
+    {
+      name: 'Redis: every process hears of every settlement',
+      find: 'listeners.add(listener)\n',
+      put: "listeners.add(listener)\n      remembered.set('', { tenant: '', scope: '', key: '' })\n      start()\n",
+      tests: ['test/redis/waiting.test.ts'],
+    },
+  ]),
+  ...at('scripts.ts', '', [
+    {
+      name: 'Redis: a swap compares no token',
+      find: ' and sub(there, 57, 56 + #token) == token',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a change that keeps its claim forgets when that came',
+      find: 'created, lines = sub(there, 31, 43), sub(there, 57, subject)',
+      put: 'created, lines = now, sub(there, 57, subject)',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a change that was not made is told as made',
+      find: "say(i - 1, '')",
+      put: 'say(i - 1, us)',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: what a batch inserts is not seen by the rest of it',
+      find: 'local there = found[i] or fresh[key]',
+      put: 'local there = found[i]',
+      tests: SUITE,
+    },
+  ]),
+  ...at('lines.ts', 'lines', [
+    {
+      name: 'Redis: a tenant is written down as the one before',
+      find: 'front.tenant !== tenant || front.scope !== scope',
+      put: 'front.scope !== scope',
+    },
+    {
+      name: 'Redis: the terms of one receipt are written down for the next',
+      find: '    written.windowMs !== windowMs\n',
+      put: '    written.windowMs === 0\n',
+    },
+    {
+      name: 'Redis: the terms of one receipt are read as those of another',
+      find: 'if (read?.line !== line)',
+      put: 'if (read === undefined)',
+    },
+    {
+      name: 'Redis: the state in a note is the one of the note before',
+      find: 'noted?.note !== note || noted.state !== state',
+      put: 'noted?.note !== note',
+    },
+  ]),
   ...at('node-redis.ts', 'closing', [
     {
       name: 'Redis: what is sent after close connects again',

@@ -20,20 +20,73 @@ export const sqlite = [
   ...at('statements.ts', [
     {
       name: 'SQLite: a lone settlement is written into a file of any version',
-      find: ' AND (SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}',
-      put: '',
+      find: 'const IS_VERSION = `(SELECT version FROM ibid_meta) = ${SCHEMA_VERSION}`',
+      put: "const IS_VERSION = '1'",
     },
     {
       name: 'SQLite: a lone settlement stays when its note cannot be written',
-      find: 'UPDATE OR ROLLBACK',
-      put: 'UPDATE OR FAIL',
+      find: 'settleGivenAlone: `UPDATE OR ROLLBACK',
+      put: 'settleGivenAlone: `UPDATE OR FAIL',
+    },
+    {
+      name: 'SQLite: a lone claim takes an id that others have given out and forgotten',
+      find: 'floor_id < ?1 AND ',
+      put: '',
+    },
+    {
+      name: 'SQLite: a lone claim stays when its note cannot be written',
+      find: 'INSERT OR ROLLBACK',
+      put: 'INSERT OR FAIL',
+    },
+    {
+      name: 'SQLite: a lone claim does not know the epochs that others forgot',
+      find: ' AND floor_epoch < ?11',
+      put: '',
     },
   ]),
   ...at('alone.ts', [
     {
       name: 'SQLite: a lone settlement that was not made counts as made',
-      find: 'Number(made) === 1 ? {',
-      put: 'Number(made) >= 0 ? {',
+      find: 'isMade(result) ? {',
+      put: 'result ? {',
+    },
+  ]),
+  ...at('alone.ts', [
+    {
+      name: 'SQLite: a lone claim does not look whether the address is taken',
+      find: '  if (catalogue.candidates(draft).length > 0) return undefined\n',
+      put: '  catalogue.candidates(draft)\n',
+    },
+    {
+      name: 'SQLite: a lone claim gives an id out again that it has committed',
+      find: '    catalogue.committed()\n',
+      put: '',
+    },
+  ]),
+  ...at('given.ts', [
+    {
+      name: 'SQLite: a token alone says which row is settled',
+      find: '    if (!isSame) return undefined\n',
+      put: '    void isSame\n',
+    },
+  ]),
+  ...at('catalogue.ts', [
+    {
+      name: 'SQLite: claims that were rolled back are settled without a look',
+      find: '    this.given.clear()\n',
+      put: '',
+    },
+  ]),
+  ...at('wire.ts', [
+    {
+      name: 'SQLite: of a batch of claims, the last one is told to the worker again and again',
+      find: '      last = like(last as Draft, first, fingerprint,',
+      put: '      last = like(last as Draft, (last as Draft).key, fingerprint,',
+    },
+    {
+      name: 'SQLite: a settlement crosses to the worker with the epoch of the one before',
+      find: '    draft.epoch === last.epoch &&\n',
+      put: '',
     },
   ]),
   ...at('desk.ts', [
@@ -75,7 +128,7 @@ export const sqlite = [
   ...at('catalogue.ts', [
     {
       name: 'SQLite: what other processes wrote is not read',
-      find: 'if (dataVersion === this.#dataVersion) return\n',
+      find: 'if (this.#isQuiet) return\n',
       put: 'if (this.#dataVersion !== -1) return\n',
     },
     {
