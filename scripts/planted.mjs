@@ -4,29 +4,18 @@
  *
  *   node scripts/planted.mjs [--only words of a name] [--list] [--control]
  */
-import { execFile } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { parseArgs } from 'node:util'
+import { openBench } from './benches/bench.mjs'
 import { ensureInstalled } from './install.mjs'
 import { apply, control, defects } from './planted/defects.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const run = promisify(execFile)
-const COPIED = [
-  'src',
-  'test',
-  'scripts',
-  'examples',
-  'docs',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'vitest.config.ts',
-]
 const BENCHES = 3
+/** Tests have time limits of their own; this is for a vitest that hangs. */
+const mostMs = (files) => 300_000 + 60_000 * files.length
 
 const { values: flags } = parseArgs({
   options: {
@@ -48,110 +37,63 @@ if (chosen.length === 0) {
 }
 if (!ensureInstalled()) process.exit(1)
 
-/** A copy of the sources that defects can be planted in, with the dependencies of this one. */
-function makeBench() {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'ibid-planted-'))
-  // A test starts a process of another user, who has to read the code.
-  chmodSync(folder, 0o755)
-  for (const name of COPIED) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-  return folder
+function filesOf(test) {
+  if (test.endsWith('.test.ts')) return [test]
+  const names = readdirSync(path.join(root, test)).filter((name) => name.endsWith('.test.ts'))
+  return names.map((name) => `${test}/${name}`)
 }
 
-const TSC = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-
-async function build(folder) {
-  await run(process.execPath, [TSC, '-p', 'tsconfig.build.json'], { cwd: folder })
+/** The tests of its own name first: most defects are caught there. */
+function stagesOf({ file, tests }) {
+  const own = `${path.basename(file, '.ts')}.test.ts`
+  const files = [...new Set(tests.flatMap(filesOf))]
+  const isOwn = (test) => path.basename(test) === own
+  const stages = [files.filter(isOwn), files.filter((test) => !isOwn(test))]
+  return stages.filter((stage) => stage.length > 0)
 }
 
-/** One file by itself, whatever its types: they are for the tests to see. False: it is no program at all. */
-async function buildOne(folder, file) {
-  const settings = {
-    extends: './tsconfig.build.json',
-    compilerOptions: { noCheck: true, noResolve: true, types: [] },
-    files: [file],
-    include: [],
-  }
-  writeFileSync(path.join(folder, 'tsconfig.planted.json'), JSON.stringify(settings))
-  return await run(process.execPath, [TSC, '-p', 'tsconfig.planted.json'], { cwd: folder }).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** The names of the tests that failed. */
-async function failing(folder, tests) {
-  const report = path.join(folder, 'reports', 'vitest.json')
-  rmSync(report, { force: true })
-  const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [vitest, 'run', ...tests, '--bail=1', '--coverage.enabled=false']
-  const failure = await run(process.execPath, args, { cwd: folder, maxBuffer: 256 * 1024 * 1024 }).then(
-    () => undefined,
-    (error) => error,
-  )
-  let results
+async function tryDefect(bench, defect) {
+  const text = apply(defect, readFileSync(path.join(root, defect.file), 'utf8'))
   try {
-    results = JSON.parse(readFileSync(report, 'utf8')).testResults
-  } catch {
-    throw new Error(`vitest left no report:\n${failure?.stdout ?? ''}\n${failure?.stderr ?? ''}`)
-  }
-  const failed = results.flatMap(({ name, status, assertionResults }) => {
-    const tests = assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName)
-    return tests.length > 0 || status !== 'failed' ? tests : [`${path.relative(folder, name)} did not load`]
-  })
-  return failed
-}
-
-async function tryDefect(folder, defect) {
-  const built = defect.file.replace(/^src/, 'dist').replace(/ts$/, 'js')
-  const sound = [defect.file, built].map((name) => [
-    path.join(folder, name),
-    readFileSync(path.join(folder, name)),
-  ])
-  const [[file, text]] = sound
-  writeFileSync(file, apply(defect, text.toString()))
-  try {
-    if (!(await buildOne(folder, defect.file))) return { told: 'NO PROGRAM, so nobody could have written it' }
-    const [first] = await failing(folder, defect.tests)
+    const first = await bench.ask({ file: defect.file, text, stages: stagesOf(defect) })
     return first === undefined ? { told: 'NOT CAUGHT' } : { told: `caught by: ${first}`, isCaught: true }
-  } finally {
-    for (const [name, before] of sound) writeFileSync(name, before)
+  } catch (error) {
+    return { told: `NOT TRIED: ${error.message}, so nobody could have written it` }
   }
 }
 
-const todo = [...chosen.entries()]
+const todo = [...chosen]
 const missed = []
 let done = 0
 
-async function work(folder) {
-  try {
-    for (let next = todo.shift(); next; next = todo.shift()) {
-      const [, defect] = next
-      const { told, isCaught } = await tryDefect(folder, defect)
-      done++
-      if (!isCaught) missed.push(defect.name)
-      console.log(`${String(done).padStart(3)}/${chosen.length}  ${defect.name}\n         ${told}`)
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+async function work(bench) {
+  for (let next = todo.shift(); next; next = todo.shift()) {
+    const { told, isCaught } = await tryDefect(bench, next)
+    done++
+    if (!isCaught) missed.push(next.name)
+    console.log(`${String(done).padStart(3)}/${chosen.length}  ${next.name}\n         ${told}`)
   }
 }
 
 /** A test that is red by itself would catch everything: without a defect all of them have to be green. */
-const first = makeBench()
-await build(first)
-const red = await failing(first, [...new Set(chosen.flatMap(({ tests }) => tests))])
-if (red.length > 0) {
-  rmSync(first, { recursive: true, force: true })
-  console.log(`red without any defect, so nothing could be told: ${red[0]}`)
-  process.exit(1)
+async function redWithoutAny(benches) {
+  const files = [...new Set(chosen.flatMap(({ tests }) => tests.flatMap(filesOf)))]
+  const shares = benches.map((_, i) => files.filter((__, n) => n % benches.length === i))
+  const asked = benches.map((bench, i) => bench.ask({ stages: shares[i].map((file) => [file]) }))
+  return (await Promise.all(asked)).find((first) => first !== undefined)
 }
-const others = Array.from({ length: Math.min(BENCHES, chosen.length) - 1 }, async () => {
-  const folder = makeBench()
-  await build(folder)
-  await work(folder)
-})
-await Promise.all([work(first), ...others])
+
+const benches = await Promise.all(
+  Array.from({ length: Math.min(BENCHES, chosen.length) }, () => openBench({ built: true, mostMs })),
+)
+try {
+  const red = await redWithoutAny(benches)
+  if (red === undefined) await Promise.all(benches.map(work))
+  else console.log(`red without any defect, so nothing could be told: ${red}`)
+} finally {
+  for (const bench of benches) bench.close()
+}
+if (done === 0) process.exit(1)
 console.log(`\n${chosen.length - missed.length} of ${chosen.length} planted defects caught`)
 for (const name of missed) console.log(`NOT CAUGHT: ${name}`)
 process.exitCode = missed.length === 0 ? 0 : 1

@@ -26,6 +26,16 @@ export function readRun(file) {
   return run
 }
 
+/** One run after the other, as one. */
+export function together(...runs) {
+  return {
+    passed: runs.reduce((sum, { passed }) => sum + passed, 0),
+    failed: runs.flatMap(({ failed }) => failed),
+    skipped: runs.flatMap(({ skipped }) => skipped),
+    provenBy: new Map(runs.flatMap(({ provenBy }) => [...provenBy])),
+  }
+}
+
 /** Enough of a failure to know it by when only the summary is left. */
 function reason({ failureMessages = [] }) {
   return indented(failureMessages.join('\n'))

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { openBench } from './mutation/benches.mjs'
+import { openBench } from '../benches/bench.mjs'
 import { EXPLAINED } from './mutation/explained.mjs'
 import { apply, mutantsOf } from './mutation/mutants.mjs'
 import { isThere, root } from './work.mjs'
