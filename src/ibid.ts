@@ -111,8 +111,12 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     checkIntent(intent)
     const terms = termsOfCall()
     const text = identityText(payload, identity)
-    const seen = (): Seen | undefined =>
-      text.length <= LONGEST_SEEN && isPlain(payload) ? { payload: copyPlain(payload), identity } : undefined
+    const seen = (): Seen | undefined => {
+      if (text.length > LONGEST_SEEN || !isPlain(payload)) return undefined
+      const copy = copyPlain(payload)
+      // A member can answer otherwise when it is read again.
+      return identityText(copy, identity) === text ? { payload: copy, identity } : undefined
+    }
     const fingerprint = fingerprintOfText(text)
     const call = { id: addressId(address), address, fingerprint, terms, seen, by, differs }
     return settled ? engine.replay(settled, call) : run(call)

@@ -82,5 +82,5 @@ async function tryText({ file, text, files }) {
   }
 }
 
-process.on('message', async (order) => process.send(await tryText(order)))
+process.on('message', (order) => void tryText(order).then((answer) => process.send(answer)))
 process.send({ ready: true })

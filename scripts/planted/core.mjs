@@ -124,6 +124,30 @@ export const core = [
   ]),
   ...at('tagged.ts', [
     {
+      name: 'a list that writes itself otherwise passes for a plain one',
+      find: "  if ('toJSON' in value) return false\n  if (Array.isArray(value)) {\n    if (Object.getPrototypeOf(value) !== Array.prototype) return false\n",
+      put: '  if (Array.isArray(value)) {\n',
+      tests: ['test/engine/remembered.test.ts'],
+    },
+    {
+      name: 'a payload that only looks like a list passes for one that was seen',
+      find: '!Array.isArray(other) || mine.length !== other.length',
+      put: 'mine.length !== (other as never as unknown[]).length',
+      tests: ['test/engine/remembered.test.ts'],
+    },
+    {
+      name: 'a function that all objects have passes for data',
+      find: "two === undefined || typeof two === 'function' || ",
+      put: 'two === undefined || ',
+      tests: ['test/engine/remembered.test.ts'],
+    },
+    {
+      name: 'a member without a value passes for another one',
+      find: 'two === undefined || typeof two',
+      put: 'typeof two',
+      tests: ['test/engine/remembered.test.ts'],
+    },
+    {
       name: 'a payload with a member more passes for one that was seen',
       find: 'return more === 0',
       put: 'return true',
@@ -135,10 +159,24 @@ export const core = [
     },
   ]),
   {
+    name: 'what a payload is remembered as is not what its fingerprint was made of',
+    file: 'src/ibid.ts',
+    find: 'return identityText(copy, identity) === text ? { payload: copy, identity } : undefined',
+    put: 'return { payload: copy, identity }',
+    tests: ['test/engine/remembered.test.ts'],
+  },
+  {
+    name: 'what a policy inherits is lost where the program has one as well',
+    file: 'src/core/policy.ts',
+    find: 'const value = policy[field as keyof Policy]',
+    put: 'const value = Object.hasOwn(policy, field) ? policy[field as keyof Policy] : undefined',
+    tests: ['test/core/policy.test.ts'],
+  },
+  {
     name: "a member of a policy without a value puts the house's choice in the place of the program's",
     file: 'src/core/policy.ts',
-    find: 'if (value !== undefined) merged[field] = value',
-    put: 'merged[field] = value',
+    find: 'value === undefined ? defaults[field as keyof Policy] : value',
+    put: 'value',
     tests: ['test/engine/input.test.ts'],
   },
   {

@@ -10,13 +10,13 @@ export const engine = [
   ...at('acquire.ts', [
     {
       name: 'leases are judged by the local clock',
-      find: 'const judged = judge(room, call, claiming, claimed.found, claimed.now)',
-      put: 'const judged = judge(room, call, claiming, claimed.found, Date.now())',
+      find: 'const judged = judge(room, call, claiming, claimed.found, claimed.now, sinceMs)',
+      put: 'const judged = judge(room, call, claiming, claimed.found, Date.now(), sinceMs)',
     },
     {
       name: 'leases are judged by the local clock when a claim is made again',
-      find: 'await judge(room, call, claiming, claimed.found, claimed.now)',
-      put: 'await judge(room, call, claiming, claimed.found, Date.now())',
+      find: 'await judge(room, call, claiming, claimed.found, claimed.now, sinceMs)',
+      put: 'await judge(room, call, claiming, claimed.found, Date.now(), sinceMs)',
     },
     {
       name: 'a duplicate does not see what its own process is doing',
@@ -108,13 +108,13 @@ export const engine = [
   ...at('settle.ts', [
     {
       name: 'a settlement that another has overtaken is told as made',
-      find: '(swapped.done ? made(room, change, swapped) : goOn())',
-      put: 'made(room, change, { ...swapped, done: true, epoch: receipt.epoch })',
+      find: '(swapped.done ? made(room, change, swapped, askedMs) : goOn())',
+      put: 'made(room, change, { ...swapped, done: true, epoch: receipt.epoch }, askedMs)',
     },
     {
       name: 'a settlement that was not answered is not asked again',
-      find: '(swapped.done ? made(room, change, swapped) : goOn()), goOn)',
-      put: '(swapped.done ? made(room, change, swapped) : goOn()))',
+      find: '(swapped.done ? made(room, change, swapped, askedMs) : goOn()), goOn)',
+      put: '(swapped.done ? made(room, change, swapped, askedMs) : goOn()))',
     },
     {
       name: 'a zombie is told that it settled',
@@ -163,7 +163,7 @@ export const engine = [
     },
     {
       name: 'leases are never renewed',
-      find: 'if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)',
+      find: 'if (nowMs >= lease.renewMs && !lease.renewing) send(lease, nowMs)',
       put: '',
     },
     {

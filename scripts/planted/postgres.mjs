@@ -126,4 +126,11 @@ export const postgres = [
     find: 'if (!wasLeftBehind(error)) await',
     put: 'await',
   },
+  {
+    name: 'Postgres: a batch with many claims of one key is given up',
+    file: 'src/stores/postgres/claim.ts',
+    tests: ['test/stores/postgres.test.ts'],
+    find: '  if (rest.length === 0) return rest\n',
+    put: '  if (rest.length >= 0) return rest\n',
+  },
 ]

@@ -7,7 +7,34 @@ const at = inFolder('src/stores/redis', 'test/redis')
 const SUITE = ['test/stores/redis.test.ts']
 
 export const redis = [
+  ...at('node-redis.ts', 'watch', [
+    {
+      name: 'Redis: a subscription that ends while it connects is left behind',
+      find: 'if (subscriber.isOpen) over?.()',
+      put: 'if (subscriber.isOpen && over) subscriber.destroy()',
+    },
+  ]),
+  ...at('ioredis.ts', 'waiting', [
+    {
+      name: 'Redis: who has a client without an offline queue is never woken',
+      find: 'single.duplicate(PATIENT)',
+      put: 'single.duplicate({} as never)',
+    },
+  ]),
+  ...at('purge.ts', 'forget', [
+    {
+      name: 'Redis: a claim that is named beside another of its address is not forgotten',
+      find: '[`${claim.epoch} ${addressId(claim)}`, claim]',
+      put: '[addressId(claim), claim]',
+      tests: SUITE,
+    },
+  ]),
   ...at('watch.ts', 'watch', [
+    {
+      name: 'Redis: a process that cannot listen tries for ever',
+      find: '    if (performance.now() - rememberedMs >= idleMs) remembered.clear()\n',
+      put: '',
+    },
     {
       name: 'Redis: what ended before its process listened is left to polling',
       find: 'for (const address of remembered.values()) wake(address)',

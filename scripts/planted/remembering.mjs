@@ -34,9 +34,21 @@ export const remembering = [
   ]),
   ...at('telemetry.ts', [
     {
+      name: 'a context that throws after the effect makes it run twice',
+      find: '    if (ended) return\n',
+      put: '',
+      tests: ['test/engine/telemetry.test.ts'],
+    },
+    {
+      name: 'a context that runs nothing leaves the effect undone',
+      find: '  work()\n  return (ended',
+      put: '  return (ended',
+      tests: ['test/engine/telemetry.test.ts'],
+    },
+    {
       name: 'an SDK that throws takes a claim that was won with it',
-      find: '      try {\n        claims.record(ms, ofStore)\n      } catch {\n        // Theirs.\n      }\n',
-      put: '      claims.record(ms, ofStore)\n',
+      find: '      try {\n        claims?.record(ms, ofStore)\n      } catch {\n        // Theirs.\n      }\n',
+      put: '      claims?.record(ms, ofStore)\n',
     },
   ]),
   ...at('settled-cache.ts', [
@@ -56,6 +68,72 @@ export const remembering = [
       name: 'a storm of duplicates that are read from the store is a row each',
       find: '      if (equal) return void equal.hits++\n',
       put: '',
+    },
+  ]),
+  ...at('auditor.ts', [
+    {
+      name: 'a sink that rejects ends the process',
+      find: '      told.catch(() => telemetry.storeFailed())\n',
+      put: '      void told\n',
+      tests: ['test/engine/audit.test.ts'],
+    },
+    {
+      name: 'a sink can change what goes into the log',
+      find: 'sink(events.map((event) => ({ ...event })))',
+      put: 'sink(events)',
+      tests: ['test/engine/audit.test.ts'],
+    },
+    {
+      name: 'refusals of one life of a key are counted with those of the next',
+      find: 'note.why, epoch, state, addressId(receipt)',
+      put: 'note.why, state, addressId(receipt)',
+      tests: ['test/engine/audit.test.ts'],
+    },
+  ]),
+  ...at('settled-cache.ts', [
+    {
+      name: 'an answer that comes late makes a window longer',
+      find: 'goodUntilMs: askedMs + leftMs',
+      put: 'goodUntilMs: timers.elapsedMs() + leftMs',
+      tests: ['test/engine/remembered.test.ts'],
+    },
+  ]),
+  ...at('remote.ts', [
+    {
+      name: 'a claim is remembered for longer than its key is its own',
+      find: 'claimed && room.timers.elapsedMs() < claimed.goodUntilMs',
+      put: 'claimed',
+      tests: ['test/engine/remote.test.ts'],
+    },
+  ]),
+  ...at('once.ts', [
+    {
+      name: 'a renewal that is on its way takes up again what lapses',
+      find: "    if (ended.ending.event === 'lapse') await room.leases.renewal(receipt)\n",
+      put: '',
+      tests: ['test/engine/lease.test.ts'],
+    },
+    {
+      name: 'what cannot be read leaves its key as it is',
+      find: '  const error = readable(thrown)\n',
+      put: '  const error = thrown\n',
+      tests: ['test/engine/verdicts.test.ts'],
+    },
+  ]),
+  ...at('with-receipt.ts', [
+    {
+      name: 'one refusal for two keys tells both callers of the second',
+      find: 'isFree && !Object.isFrozen(error)',
+      put: '!Object.isFrozen(error)',
+      tests: ['test/engine/verdicts.test.ts'],
+    },
+  ]),
+  ...at('group-commit.ts', [
+    {
+      name: 'too few answers to a batch are taken for answers',
+      find: '      if (outputs.length !== inputs.length) throw unequal(inputs.length, outputs.length)\n',
+      put: '',
+      tests: ['test/engine/group-commit.test.ts'],
     },
   ]),
 ]

@@ -66,8 +66,12 @@ export function readPolicy<T>(policy?: Policy<T>): Terms<T> {
 export function over<T>(defaults: Policy | undefined, policy: Policy<T> | undefined): Policy<T> | undefined {
   if (policy === undefined) return defaults as Policy<T> | undefined
   if (defaults === undefined || !isObject(policy)) return policy
-  const merged: Record<string, unknown> = { ...defaults }
-  for (const [field, value] of Object.entries(policy)) if (value !== undefined) merged[field] = value
+  onlyPolicy(policy)
+  const merged: Record<string, unknown> = {}
+  for (const field of KNOWN) {
+    const value = policy[field as keyof Policy]
+    merged[field] = value === undefined ? defaults[field as keyof Policy] : value
+  }
   return merged
 }
 
@@ -75,16 +79,20 @@ function isObject(policy: unknown): boolean {
   return typeof policy === 'object' && policy !== null
 }
 
-function read<T>(policy: Policy<T>): Terms<T> {
-  if (!isObject(policy)) {
-    throw invalidIntent('policy is not an object', `pass an object with any of ${[...KNOWN].join(', ')}`)
-  }
-  // What it inherits is read as well.
+/** What it inherits is read as well. */
+function onlyPolicy(policy: object): void {
   for (const field in policy) {
     if (!KNOWN.has(field)) {
       throw invalidIntent(`policy.${field} is not a policy field`, `use one of ${[...KNOWN].join(', ')}`)
     }
   }
+}
+
+function read<T>(policy: Policy<T>): Terms<T> {
+  if (!isObject(policy)) {
+    throw invalidIntent('policy is not an object', `pass an object with any of ${[...KNOWN].join(', ')}`)
+  }
+  onlyPolicy(policy)
   const leaseMs = policy.lease === undefined ? DEFAULTS.leaseMs : positive(policy.lease, 'policy.lease')
   return {
     leaseMs,

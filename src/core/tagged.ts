@@ -24,14 +24,16 @@ export function isPlain(value: unknown, depth = 0): boolean {
 }
 
 function isPlainObject(value: object, depth: number): boolean {
+  if ('toJSON' in value) return false
   if (Array.isArray(value)) {
+    if (Object.getPrototypeOf(value) !== Array.prototype) return false
     for (let i = 0; i < value.length; i++) if (!isPlain(value[i], depth + 1)) return false
     return true
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
   for (const name of Object.keys(value)) {
-    if (name === 'toJSON' || (name.startsWith('$') && ESCAPED.test(name))) return false
+    if (name.startsWith('$') && ESCAPED.test(name)) return false
     if (!isPlain((value as Record<string, unknown>)[name], depth + 1)) return false
   }
   return true
@@ -56,22 +58,25 @@ export function samePlain(mine: unknown, other: unknown): boolean {
   if (mine === other) return true
   if (!isObject(mine) || !isObject(other)) return false
   const prototype: unknown = Object.getPrototypeOf(other)
+  if ('toJSON' in other) return false
   if (Array.isArray(mine)) {
-    if (prototype !== Array.prototype || mine.length !== (other as unknown[]).length) return false
-    for (let i = 0; i < mine.length; i++) if (!samePlain(mine[i], (other as unknown[])[i])) return false
+    if (prototype !== Array.prototype || !Array.isArray(other) || mine.length !== other.length) return false
+    for (let i = 0; i < mine.length; i++) if (!samePlain(mine[i], other[i])) return false
     return true
   }
   if (prototype !== Object.prototype && prototype !== null) return false
+  // What all objects inherit would count as theirs.
+  for (const _ in Object.prototype) return false
   let more = 0
-  for (const name in mine) {
-    // Every object answers to this name, so reading it proves nothing.
-    if (name === '__proto__') return false
-    const one = mine[name as keyof object]
-    const two = other[name as keyof object]
+  for (const name in other) {
+    const one: unknown = mine[name as keyof object]
+    const two: unknown = other[name as keyof object]
+    // Every object answers to some names, with a function or its prototype, so that their being equal proves nothing.
+    if (two === undefined || typeof two === 'function' || name === '__proto__') return false
     if (one !== two && !samePlain(one, two)) return false
-    more--
+    more++
   }
-  for (const _ in other) more++
+  for (const _ in mine) more--
   return more === 0
 }
 
@@ -99,7 +104,8 @@ export function toTagged(value: unknown, depth = 0): unknown {
 }
 
 function objectToTagged(value: object, depth: number): unknown {
-  if (Array.isArray(value)) return Array.from(value, (item) => toTagged(item, depth + 1))
+  if (Array.isArray(value) && !('toJSON' in value))
+    return Array.from(value, (item) => toTagged(item, depth + 1))
   if (value instanceof Date) return tag('date', value.getTime())
   if (value instanceof Map) {
     return tag(

@@ -77,7 +77,7 @@ function take<T>(
   sinceMs: number,
 ): Acquired | Promise<Acquired> {
   if (claimed.won) return own(room, claiming.first, claimed, sinceMs)
-  const judged = judge(room, call, claiming, claimed.found, claimed.now)
+  const judged = judge(room, call, claiming, claimed.found, claimed.now, sinceMs)
   if (!(judged instanceof Promise)) return judged
   return judged.then((acquired) => acquired ?? goOn(room, call, claiming))
 }
@@ -93,7 +93,7 @@ async function goOn<T>(room: Room, call: Call<T>, claiming: Claiming): Promise<A
       const sinceMs = room.timers.elapsedMs()
       const claimed = await claim(room, claiming, sinceMs)
       if (claimed.won) return own(room, claiming.first, claimed, sinceMs)
-      const acquired = await judge(room, call, claiming, claimed.found, claimed.now)
+      const acquired = await judge(room, call, claiming, claimed.found, claimed.now, sinceMs)
       if (acquired) return acquired
     }
   }
@@ -131,6 +131,7 @@ function judge<T>(
   claiming: Claiming,
   found: Receipt,
   now: number,
+  askedMs: number,
 ): Acquired | Promise<Acquired | undefined> {
   const isOurs = found.token === claiming.first.token
   if (isOurs && !claiming.brought) {
@@ -143,7 +144,7 @@ function judge<T>(
     case 'conflict':
       throw conflict(room, call, found)
     case 'replay':
-      return { kind: 'settled', settled: room.cache.put(found, now) }
+      return { kind: 'settled', settled: room.cache.put(found, now, askedMs) }
     case 'in_flight':
       if (isOurs && claiming.brought) return regain(room, claiming, found)
       return waitFor(room, call, claiming, found, now, decision.retryAfterMs)

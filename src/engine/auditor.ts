@@ -10,7 +10,7 @@ import type { Settled } from './settled-cache.js'
 import type { Telemetry } from './telemetry.js'
 import type { Timers } from './timers.js'
 
-/** Must not throw; what it returns is ignored. */
+/** One that throws, or rejects, is counted as a failure, and nobody waits for it. */
 export type AuditSink = (events: readonly AuditEvent[]) => void
 
 export interface Auditor {
@@ -42,11 +42,9 @@ export function createAuditor(
 
   function tell(events: readonly AuditEvent[]): void {
     for (const sink of sinks) {
-      try {
-        sink(events)
-      } catch {
-        telemetry.storeFailed()
-      }
+      // Each gets its own: what one of them does to the events is not done to the log.
+      const told = (async () => sink(events.map((event) => ({ ...event }))))()
+      told.catch(() => telemetry.storeFailed())
     }
   }
 
@@ -78,7 +76,11 @@ export function createAuditor(
   async function record(events: readonly AuditEvent[]): Promise<void> {
     for (let i = 0; i < events.length; i += store.maxBatch) {
       // A log that cannot be reached must not stop the work that it describes; it is counted instead.
-      await store.record(events.slice(i, i + store.maxBatch)).catch(() => telemetry.storeFailed())
+      try {
+        await store.record(events.slice(i, i + store.maxBatch))
+      } catch {
+        telemetry.storeFailed()
+      }
     }
   }
 
@@ -92,7 +94,8 @@ export function createAuditor(
       if (sinks.length > 0) tell([toEvent(receipt, note)])
     },
     noticed(receipt, note) {
-      const id = `${note.event} ${note.by ?? ''} ${note.why ?? ''} ${addressId(receipt)}`
+      const { epoch, state } = receipt
+      const id = JSON.stringify([note.event, note.by, note.why, epoch, state, addressId(receipt)])
       const equal = waiting.get(id)
       if (equal) equal.count++
       else waiting.set(id, { event: toEvent(receipt, note), count: 1 })

@@ -3,6 +3,7 @@
  * store gets a lone operation at once, a busy one gets full batches, and the last lane takes nothing else. Each
  * verb has a queue of its own, so that a renewal never stands behind a thousand claims.
  */
+import { storeFailure } from '../core/errors.js'
 import type { Address, Draft, Receipt } from '../core/receipt.js'
 import type { Claimed, Store, Swap, Swapped } from '../store.js'
 
@@ -23,6 +24,12 @@ export function createGroupCommit(store: Store): GroupCommit {
       return receipts.map((receipt) => ({ now, receipt }))
     }),
   }
+}
+
+/** Whose the answers are cannot be told: as if there were none. */
+function unequal(asked: number, answered: number): Error {
+  const action = 'have testStore look at the store: it answers a batch one by one, in its order'
+  return storeFailure(`it gave ${answered} answers to ${asked} questions`, action, true)
 }
 
 /** Those who wait for a batch, side by side: what each asked, and how to tell it the answer. */
@@ -51,6 +58,7 @@ function queue<In, Out>(
     isCrowd = inputs.length > 1
     try {
       const outputs = await send(inputs)
+      if (outputs.length !== inputs.length) throw unequal(inputs.length, outputs.length)
       for (let i = 0; i < resolves.length; i++) resolves[i]?.(outputs[i] as Out)
     } catch (error) {
       for (const reject of rejects) reject(error)

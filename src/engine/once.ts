@@ -21,6 +21,7 @@ import { replay } from './replay.js'
 import type { Call, Room } from './room.js'
 import { type Ending, settle, type Written } from './settle.js'
 import type { AttemptSpan } from './telemetry.js'
+import { isSameClaim, withReceipt } from './with-receipt.js'
 
 export interface Once<T> {
   readonly value: T
@@ -48,6 +49,8 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
       ? span.run(() => perform(room, call, receipt, sinceMs, isFirst, effect))
       : perform(room, call, receipt, sinceMs, isFirst, effect)
     const ended = performed instanceof Promise ? await performed : performed
+    // A renewal that is still on its way would take up again what lapses.
+    if (ended.ending.event === 'lapse') await room.leases.renewal(receipt)
     written = await settle(room, receipt, ended.ending)
     const shown = view(written.receipt)
     if (ended.kind === 'done') return { value: ended.value, replayed: ended.replayed, receipt: shown }
@@ -64,10 +67,10 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
 
 export function remember(
   room: Room,
-  { receipt, now }: Written,
+  { receipt, now, askedMs }: Written,
 ): ReturnType<Room['cache']['put']> | undefined {
   if (receipt.state !== 'succeeded' && receipt.state !== 'failed') return undefined
-  return room.cache.put(receipt, now)
+  return room.cache.put(receipt, now, askedMs)
 }
 
 /** How an attempt ended, and what its caller is told once that is written down. */
@@ -130,7 +133,8 @@ async function checkFirst<T>(
   return succeeded(await effect(attempt), false, maxOutcome)
 }
 
-async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, error: unknown): Promise<Ended<T>> {
+async function classify<T>(room: Room, call: Call<T>, receipt: Receipt, thrown: unknown): Promise<Ended<T>> {
+  const error = readable(thrown)
   const verdict = verdictOf(error, room.store.maxOutcome)
   if (verdict) return verdict
   if (isAbout(error, 'LEASE_LOST', receipt)) throw error
@@ -163,15 +167,24 @@ async function checkAfter<T>(
   }
 }
 
+/** Not even asking what it is may be possible, as with a Proxy that was revoked. */
+export function readable(thrown: unknown): unknown {
+  try {
+    void (thrown instanceof Error)
+    return thrown
+  } catch {
+    return new TypeError('what was thrown cannot be read')
+  }
+}
+
 function isTimeout(error: unknown): boolean {
   return error instanceof IbidError && error.code === 'UPSTREAM_TIMEOUT'
 }
 
 /** Did this very attempt end so, and not one that the effect made further down? */
-export function isAbout(error: unknown, code: IbidCode, { tenant, scope, key, epoch }: Receipt): boolean {
+export function isAbout(error: unknown, code: IbidCode, receipt: Receipt): boolean {
   if (!(error instanceof IbidError) || error.code !== code || error.receipt === undefined) return false
-  const about = error.receipt
-  return about.key === key && about.scope === scope && about.tenant === tenant && about.epoch === epoch
+  return isSameClaim(error.receipt, receipt)
 }
 
 /** What the effect itself said about how it ended, if it did. */
@@ -197,18 +210,24 @@ function failing(event: Ending['event'], error: unknown, why?: string): Failed {
   return {
     kind: 'failed',
     ending: { event, outcome: null, ...(why === undefined ? {} : { why }) },
-    error(receipt) {
-      if (error instanceof IbidError) Object.assign(error, { receipt, replayed: error.replayed ?? false })
-      return error
-    },
+    error: (receipt) => (error instanceof IbidError ? withReceipt(error, receipt) : error),
   }
 }
 
 function held(why: string, cause?: unknown): Failed {
-  const said = cause instanceof Error ? `${why}: ${cause.message}` : why
+  const said = `${why}${messageOf(cause)}`
   return {
     kind: 'failed',
     ending: { event: 'doubt', outcome: null, why: said },
     error: (receipt) => outcomeUnknown(receipt, said, cause),
+  }
+}
+
+/** Nobody holds what is thrown to texts. */
+function messageOf(cause: unknown): string {
+  try {
+    return cause instanceof Error ? `: ${cause.message}` : ''
+  } catch {
+    return ''
   }
 }

@@ -48,21 +48,27 @@ export interface Remote {
   ): Promise<{ readonly receipt: Receipt | undefined; readonly now: number }>
 }
 
+/** A claim made here. No other claim can have its key while its window has not passed, by the engine's clock. */
+interface Known {
+  readonly receipt: Receipt
+  readonly goodUntilMs: number
+}
+
 /** Claims made here lately, so that their settling need not read first. What is not among them is read. */
 const MOST_KNOWN = 20_000
 const TOKEN = /^[\x21-\x7e]{22,128}$/
 
 export function createRemote(room: Room): Remote {
   // Two halves: when the young one is full, the old one is forgotten whole.
-  let young = new Map<string, Receipt>()
-  let old = new Map<string, Receipt>()
+  let young = new Map<string, Known>()
+  let old = new Map<string, Known>()
 
-  function know(id: string, receipt: Receipt): void {
+  function know(id: string, receipt: Receipt, sinceMs: number): void {
     if (young.size >= MOST_KNOWN / 2) {
       old = young
       young = new Map()
     }
-    young.set(id, receipt)
+    young.set(id, { receipt, goodUntilMs: sinceMs + receipt.windowMs })
   }
 
   function forget(receipt: Receipt): void {
@@ -74,7 +80,8 @@ export function createRemote(room: Room): Remote {
     checkToken(token)
     const id = addressId(address)
     const claimed = young.get(id) ?? old.get(id)
-    if (claimed && same(claimed.token, token)) return claimed
+    const isKnown = claimed && room.timers.elapsedMs() < claimed.goodUntilMs
+    if (isKnown && same(claimed.receipt.token, token)) return claimed.receipt
     const { receipt } = await answered(room, meaning, room.commit.get(address))
     if (!receipt) throw noReceipt(address)
     if (same(receipt.token, token)) return receipt
@@ -87,8 +94,8 @@ export function createRemote(room: Room): Remote {
       if (token !== undefined) checkToken(token)
       const acquired = await acquire(room, call, token)
       if (acquired.kind === 'settled') return { claimed: false, ...replay(room, call, acquired.settled) }
-      const { receipt, resumed = false } = acquired
-      know(call.id, receipt)
+      const { receipt, sinceMs, resumed = false } = acquired
+      know(call.id, receipt, sinceMs)
       return { claimed: true, token: receipt.token, resumed, receipt: view(receipt) }
     },
 

@@ -19,6 +19,8 @@ export interface Ending {
 export interface Written {
   readonly receipt: Receipt
   readonly now: number
+  /** The engine's clock before the store was asked. */
+  readonly askedMs: number
 }
 
 const FIRST_PAUSE_MS = 25
@@ -30,12 +32,12 @@ const FEWEST_TRIES = 3
  * `commit`: a change whose commit was asked for and not answered; where that was made, it is what was written.
  */
 export function settle(room: Room, receipt: Receipt, ending: Ending, commit?: Swap): Promise<Written> {
-  const stopMs = room.timers.elapsedMs() + receipt.leaseMs
+  const askedMs = room.timers.elapsedMs()
   const change = endingOf(receipt, ending)
   const asked = room.commit.swap(change, room.calls.isOnlyOne())
-  const goOn = (): Promise<Written> => insist(room, receipt, ending, commit, change, stopMs, asked)
+  const goOn = (): Promise<Written> => insist(room, receipt, ending, commit, change, askedMs, asked)
   // Most are written at the first try: that one is made without any of what the others need.
-  return asked.then((swapped) => (swapped.done ? made(room, change, swapped) : goOn()), goOn)
+  return asked.then((swapped) => (swapped.done ? made(room, change, swapped, askedMs) : goOn()), goOn)
 }
 
 async function insist(
@@ -44,16 +46,19 @@ async function insist(
   ending: Ending,
   commit: Swap | undefined,
   change: Swap,
-  stopMs: number,
+  askedMs: number,
   first: Promise<Swapped>,
 ): Promise<Written> {
+  const stopMs = askedMs + receipt.leaseMs
   const possible = commit ? [commit, change] : [change]
   let asked = first
   let pauseMs = FIRST_PAUSE_MS
   for (let tried = 1; ; tried++) {
     try {
       const swapped = await asked
-      const written = swapped.done ? made(room, change, swapped) : await lookInto(room, receipt, possible)
+      const written = swapped.done
+        ? made(room, change, swapped, askedMs)
+        : await lookInto(room, receipt, possible, askedMs)
       if (written) return written
       break
     } catch (error) {
@@ -68,10 +73,15 @@ async function insist(
   throw leaseLost(view(receipt))
 }
 
-function made(room: Room, change: Swap, { now, epoch }: Extract<Swapped, { done: true }>): Written {
+function made(
+  room: Room,
+  change: Swap,
+  { now, epoch }: Extract<Swapped, { done: true }>,
+  askedMs: number,
+): Written {
   const receipt = asWritten(change.next, now, epoch)
   announce(room, receipt, change)
-  return { receipt, now }
+  return { receipt, now, askedMs }
 }
 
 export function endingOf(receipt: Receipt, { event, outcome, why }: Ending): Swap {
@@ -86,13 +96,14 @@ async function lookInto(
   room: Room,
   address: Address,
   possible: readonly Swap[],
+  askedMs: number,
 ): Promise<Written | undefined> {
   const { receipt, now } = await room.commit.get(address)
   if (!receipt) return undefined
   const change = possible.find((one) => isAsLeftBy(one, receipt))
   if (change) {
     announce(room, receipt, change)
-    return { receipt, now }
+    return { receipt, now, askedMs }
   }
   notice(room, receipt, 'stale')
   return undefined

@@ -1,7 +1,7 @@
 /**
  * A bounded cache of settled receipts, those not used lately out first. Only succeeded and failed ones: those
- * never change. Each is served until its window ends, counted on the engine's own clock from the moment that
- * the store gave it. Claims are never answered from here.
+ * never change. Each is served until its window ends, counted on the engine's own clock from before the store was
+ * asked. Claims are never answered from here.
  */
 import type { Address, Receipt, ReceiptView } from '../core/receipt.js'
 import type { Timers } from './timers.js'
@@ -38,7 +38,8 @@ interface Entry extends Settled {
 
 export interface SettledCache {
   get(address: Address): Settled | undefined
-  put(receipt: Receipt, now: number): Settled
+  /** `now`: the store's answer; `askedMs`: the engine's clock before it was asked, because answers may come late. */
+  put(receipt: Receipt, now: number, askedMs: number): Settled
 }
 
 /** By tenant, scope and key, each as the caller has it: a text made for the question would have to be hashed. */
@@ -106,10 +107,10 @@ export function createSettledCache(limits: CacheLimits, timers: Timers): Settled
       return entry
     },
 
-    put(receipt, now) {
+    put(receipt, now, askedMs) {
       const outcome = receipt.outcome ?? ''
       const leftMs = (receipt.until as number) - now
-      const entry: Entry = { receipt, outcome, hits: 0, goodUntilMs: timers.elapsedMs() + leftMs }
+      const entry: Entry = { receipt, outcome, hits: 0, goodUntilMs: askedMs + leftMs }
       if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(entry)
       return entry
     },

@@ -53,46 +53,52 @@ function labels(store: string): (event: AuditName, scope: string) => Attributes 
 }
 
 export function createTelemetry(store: string): Telemetry {
-  const meter = metrics.getMeter('ibid')
-  const tracer = trace.getTracer('ibid')
-  const decisions = meter.createCounter('ibid.decisions', {
-    description: 'Decisions by the name of their audit event; dedup_hit counts duplicates prevented',
-  })
-  const claims = meter.createHistogram('ibid.claim.duration', {
-    unit: 'ms',
-    description: 'Time from asking for a claim to the answer of the store',
-  })
-  const failures = meter.createCounter('ibid.store.errors', {
-    description: 'Calls that the store did not answer',
-  })
+  const meter = orNone(() => metrics.getMeter('ibid'))
+  const tracer = orNone(() => trace.getTracer('ibid'))
+  const decisions = orNone(() =>
+    meter?.createCounter('ibid.decisions', {
+      description: 'Decisions by the name of their audit event; dedup_hit counts duplicates prevented',
+    }),
+  )
+  const claims = orNone(() =>
+    meter?.createHistogram('ibid.claim.duration', {
+      unit: 'ms',
+      description: 'Time from asking for a claim to the answer of the store',
+    }),
+  )
+  const failures = orNone(() =>
+    meter?.createCounter('ibid.store.errors', {
+      description: 'Calls that the store did not answer',
+    }),
+  )
   const ofStore = { store }
   const labelled = labels(store)
   return {
     decided(event, scope, count = 1) {
       try {
-        decisions.add(count, labelled(event, scope))
+        decisions?.add(count, labelled(event, scope))
       } catch {
         // Theirs.
       }
     },
     claimed(ms) {
       try {
-        claims.record(ms, ofStore)
+        claims?.record(ms, ofStore)
       } catch {
         // Theirs.
       }
     },
     storeFailed() {
       try {
-        failures.add(1, ofStore)
+        failures?.add(1, ofStore)
       } catch {
         // Theirs.
       }
     },
     startSpan(scope, attempt) {
-      if (!isTraced()) return undefined
-      const attributes = { 'ibid.scope': scope, 'ibid.attempt': attempt, 'ibid.store': store }
       try {
+        if (tracer === undefined || !isTraced()) return undefined
+        const attributes = { 'ibid.scope': scope, 'ibid.attempt': attempt, 'ibid.store': store }
         return spanOf(tracer.startSpan('ibid.attempt', { attributes }))
       } catch {
         return undefined
@@ -101,14 +107,46 @@ export function createTelemetry(store: string): Telemetry {
   }
 }
 
+/** What an SDK cannot make, nobody is told of. */
+function orNone<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}
+
 /** Undefined: this one was not sampled. */
 function spanOf(span: Span): AttemptSpan | undefined {
   if (!span.isRecording()) return undefined
   return {
-    run: (effect) => context.with(trace.setSpan(context.active(), span), effect),
+    run: (effect) => once(effect, (work) => context.with(trace.setSpan(context.active(), span), work)),
     failed: () => quietly(() => span.setStatus({ code: SpanStatusCode.ERROR })),
     end: () => quietly(() => span.end()),
   }
+}
+
+/** Runs `effect` within `around`, and by itself where that did not: once, whatever `around` does. */
+function once<T>(effect: () => T, around: (work: () => void) => void): T {
+  let ended: (() => T) | undefined
+  const work = (): void => {
+    if (ended) return
+    try {
+      const result = effect()
+      ended = () => result
+    } catch (error) {
+      ended = () => {
+        throw error
+      }
+    }
+  }
+  try {
+    around(work)
+  } catch {
+    // Theirs: what the effect throws does not come this way.
+  }
+  work()
+  return (ended as unknown as () => T)()
 }
 
 /** Has the program registered an SDK? It may do so at any time. */

@@ -10,10 +10,11 @@ import { type Receipt, type ReceiptView, asWritten, view } from '../core/receipt
 import type { Store, Swap, Swapped } from '../store.js'
 import { acquire } from './acquire.js'
 import { underLease } from './attempt.js'
-import { isAbout, type Once, remember, verdictOf } from './once.js'
+import { isAbout, type Once, readable, remember, verdictOf } from './once.js'
 import { replay } from './replay.js'
 import { type Call, notice, type Room } from './room.js'
 import { announce, type Ending, endingOf, settle, type Written } from './settle.js'
+import type { AttemptSpan } from './telemetry.js'
 
 export type Work<Tx, T> = (tx: Tx, attempt: Attempt) => T | Promise<T>
 type Transact<Tx> = NonNullable<Store<Tx>['transact']>
@@ -41,9 +42,10 @@ export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<
   if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
   const { receipt, sinceMs } = acquired
   const execution = room.executions.start(call.id, receipt)
-  const span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
+  let span: AttemptSpan | undefined
   let written: Written | undefined
   try {
+    span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
     const commit = (): Promise<Together<T>> => commitTogether(room, call, begin, receipt, sinceMs, work)
     const result = await (span ? span.run(commit) : commit())
     written = result.written
@@ -76,7 +78,7 @@ async function commitTogether<Tx, T>(
     announce(room, done.written.receipt, done.change)
     return done
   } catch (error) {
-    return await orRolledBack(room, receipt, timeoutMs, progress, error)
+    return await orRolledBack(room, receipt, timeoutMs, progress, readable(error))
   }
 }
 
@@ -97,6 +99,7 @@ async function workAndSwap<Tx, T>(
   const value = await orAborted(signal, work(tx, attempt))
   const outcome = encodeValue(value, room.store.maxOutcome)
   const change = endingOf(receipt, { event: 'succeed', outcome })
+  const askedMs = room.timers.elapsedMs()
   const swapped = await swap(change)
   if (!swapped.done) {
     notice(room, receipt, 'stale')
@@ -105,7 +108,7 @@ async function workAndSwap<Tx, T>(
   // The caller may have been told in the meantime that nothing happened: then nothing may be committed.
   signal.throwIfAborted()
   progress.asked = { value, change }
-  const written = { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now }
+  const written = { receipt: asWritten(change.next, swapped.now, swapped.epoch), now: swapped.now, askedMs }
   return { value, change, written }
 }
 

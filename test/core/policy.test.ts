@@ -21,8 +21,20 @@ it('is what the call declares over what its program does, member by member [R7]'
   expect(over(program, undefined)).toBe(program)
   expect(over(undefined, { lease: 1 })).toEqual({ lease: 1 })
   const call = { window: 1, recovery: undefined } as unknown as Policy // what JavaScript callers pass
-  expect(over(program, call)).toEqual({ window: 1, recovery: 'retry' })
+  expect(over(program, call)).toMatchObject({ window: 1, recovery: 'retry' })
   expect(program.window).toBe('7d')
+})
+
+it('counts with what it inherits, the call as well as the program, and takes no prototype for a member [R7]', () => {
+  const program = Object.create({ window: '7d' }) as Policy
+  expect(over(program, { lease: 1 })).toMatchObject({ window: '7d', lease: 1 })
+  const call = Object.create({ recovery: 'hold' }) as Policy
+  expect(over({ recovery: 'retry' }, call)).toMatchObject({ recovery: 'hold' })
+  const poisoned = JSON.parse('{"__proto__":{"recovery":"retry"}}') as Policy
+  expect(refusal(() => over({ window: '7d' }, poisoned)).message).toContain('__proto__')
+  expect(refusal(() => over({ window: '7d' }, { windows: 1 } as Policy)).message).toContain('policy.windows')
+  const nothing = { window: null } as unknown as Policy
+  expect(refusal(() => readPolicy(over({ window: '7d' }, nothing))).message).toContain('policy.window')
 })
 
 it('is refused where it is no object, also where the program has one [R7]', () => {

@@ -155,3 +155,55 @@ test('[R50] the audit note of a change is written with it, in the same call of t
   expect(on.tap.count('record')).toBe(0)
   expect(names((await on.store.audit({ ...WHERE, limit: 9 })).events)).toEqual(['claimed', 'settled'])
 })
+
+test('[R50] a sink that rejects later, and a log that throws at once, stop nothing and end nothing', async () => {
+  const on = bench()
+  const store = {
+    ...on.store,
+    record: (): never => {
+      throw new TypeError('log')
+    },
+  }
+  const ibid = on.open({ store, audit: () => Promise.reject(new TypeError('sink')) as never })
+  await ibid.once(INTENT, () => 1)
+  expect((await ibid.once(INTENT, () => 2)).value).toBe(1)
+  await on.time.pass(2_000)
+  await ibid.close()
+})
+
+function spoil(events: readonly AuditEvent[]): void {
+  for (const event of events) Object.assign(event, { key: 'other' })
+  ;(events as AuditEvent[]).length = 0
+}
+
+test('[R50] what a sink does to the events it was told is not done to the log', async () => {
+  const on = bench()
+  const ibid = on.open({ audit: [spoil, spoil] })
+  await ibid.once(INTENT, () => 1)
+  await ibid.once(INTENT, () => 1)
+  await on.time.pass(1_000)
+  expect(names(await ibid.history(INTENT))).toEqual(['claimed', 'settled', 'dedup_hit'])
+})
+
+test('[R50] refusals are counted together only where they were about the same claim in the same state', async () => {
+  const on = bench()
+  const ibid = on.open()
+  const work = manual()
+  const other = { ...INTENT, payload: 'other' }
+  const running = ibid.once(INTENT, work.effect, { window: '100ms' })
+  await turn()
+  for (let i = 0; i < 2; i++) await failure(ibid.once(other, () => 'no'))
+  await work.succeed('one')
+  await running
+  await failure(ibid.once(other, () => 'no'))
+  await on.time.pass(100)
+  await ibid.once({ ...INTENT, payload: 'third' }, () => 'two')
+  await failure(ibid.once(other, () => 'no'))
+  const conflicts = (await ibid.history(INTENT)).filter(({ event }) => event === 'conflict')
+  expect(conflicts.map(({ state, count }) => [state, count])).toEqual([
+    ['pending', 2],
+    ['succeeded', 1],
+    ['succeeded', 1],
+  ])
+  expect(new Set(conflicts.map(({ epoch }) => epoch)).size).toBe(2)
+})

@@ -237,13 +237,13 @@ test('[R13] the cache is bounded by entries and by characters, and keeps what is
       (entry) => entry !== undefined,
     ).length
   for (let n = 0; n < 500; n++) {
-    cache.put(settledReceipt(`k${n}`, '{"value":1}', 1_000), 0)
+    cache.put(settledReceipt(`k${n}`, '{"value":1}', 1_000), 0, 0)
     expect(cache.get({ ...WHERE, key: 'k0' }), `after ${n}`).toBeDefined()
   }
   expect(held()).toBeLessThanOrEqual(10)
-  for (let n = 0; n < 50; n++) cache.put(settledReceipt(`k${n}`, 'x'.repeat(300), 1_000), 0)
+  for (let n = 0; n < 50; n++) cache.put(settledReceipt(`k${n}`, 'x'.repeat(300), 1_000), 0, 0)
   expect(held()).toBeLessThanOrEqual(3)
-  cache.put(settledReceipt('large', 'x'.repeat(501), 1_000), 0)
+  cache.put(settledReceipt('large', 'x'.repeat(501), 1_000), 0, 0)
   expect(cache.get({ ...WHERE, key: 'large' })).toBeUndefined()
 })
 
@@ -252,13 +252,13 @@ test.each([
   ['characters', { maxEntries: 1_000, maxCharacters: 1_000 }],
 ])('[R13] as many %s as it may hold are held, all of them', (_, limits) => {
   const cache = createSettledCache(limits, virtualTime().timers)
-  for (let n = 0; n < 10; n++) cache.put(settledReceipt(`k${n}`, 'x'.repeat(100), 1_000), 0)
+  for (let n = 0; n < 10; n++) cache.put(settledReceipt(`k${n}`, 'x'.repeat(100), 1_000), 0, 0)
   for (const key of ['k0', 'k9']) expect(cache.get({ ...WHERE, key }), key).toBeDefined()
 })
 
 test('[R13] what is asked for again and again drives nothing else out', () => {
   const cache = createSettledCache({ maxEntries: 100, maxCharacters: 1_000 }, virtualTime().timers)
-  for (const key of ['often', 'rarely']) cache.put(settledReceipt(key, 'x'.repeat(100), 1_000), 0)
+  for (const key of ['often', 'rarely']) cache.put(settledReceipt(key, 'x'.repeat(100), 1_000), 0, 0)
   for (let n = 0; n < 50; n++) expect(cache.get({ ...WHERE, key: 'often' })).toBeDefined()
   expect(cache.get({ ...WHERE, key: 'rarely' })).toBeDefined()
 })

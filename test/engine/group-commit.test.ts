@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createGroupCommit } from '../../src/engine/group-commit.js'
 import type { Store } from '../../src/store.js'
-import { bench, failure, turn } from './bench.js'
+import { bench, failure, INTENT, turn } from './bench.js'
 
 const address = (n: number): { tenant: string; scope: string; key: string } => ({
   tenant: 'acme',
@@ -177,4 +177,39 @@ test('of a crowd, whatever the connections ask for in one turn of the loop is on
   ])
   await trips[1]?.answer()
   expect(await Promise.all(later)).toEqual(['k2', 'k3', 'k4'])
+})
+
+/** A store that gives so many answers to every batch. */
+const answering = (n: number): Store =>
+  ({ maxBatch: 10, lanes: 1, claim: async () => Array.from({ length: n }, () => ({ won: true })) }) as never
+
+test('a batch that is answered with too few answers, or too many, is not answered at all', async () => {
+  for (const answers of [0, 1, 3]) {
+    const commit = createGroupCommit(answering(answers))
+    const asked = [commit.claim({} as never), commit.claim({} as never)]
+    for (const one of asked) {
+      expect(await failure(one)).toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: `it gave ${answers} answers to 2 questions`,
+      })
+    }
+  }
+})
+
+test('[R61] a settlement and a claim that are not answered like that are asked for again', async () => {
+  for (const verb of ['claim', 'swap'] as const) {
+    const on = bench()
+    let asked = 0
+    const inner = on.store[verb] as (batch: never) => Promise<readonly unknown[]>
+    const store = {
+      ...on.store,
+      [verb]: async (batch: never) => {
+        const answers = await inner(batch)
+        return asked++ === 0 ? [] : answers
+      },
+    } as never
+    const done = on.open({ store }).once(INTENT, () => 'done')
+    await on.time.pass(1_000)
+    expect((await done).value).toBe('done')
+  }
 })

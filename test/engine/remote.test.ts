@@ -273,3 +273,17 @@ test('[R55] a store that finds its clock too far off is reported by check(), and
     expect(await failure(call)).toMatchObject({ code: 'UNSAFE_STORE' })
   expect([on.tap.count('claim'), on.tap.count('swap')]).toEqual([0, 0])
 })
+
+test('[R8] what is remembered of a claim is not believed when its key can have begun anew', async () => {
+  const on = bench()
+  const [a, b] = [on.open({ cache: false }), on.open({ cache: false })]
+  const policy = { window: '1m', lease: '10s', token: TOKEN } as const
+  await claimed(a, policy)
+  await b.settle({ ...WHERE, token: TOKEN }, { as: 'succeeded', value: 1 })
+  await on.time.pass(60_000)
+  await b.sweep()
+  const second = await claimed(b, policy)
+  const renewed = await a.renew({ ...WHERE, token: TOKEN })
+  expect(renewed.epoch).toBe(second.receipt.epoch)
+  expect((await b.get(WHERE))?.epoch).toBe(second.receipt.epoch)
+})

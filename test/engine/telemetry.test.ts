@@ -1,6 +1,7 @@
 /** Counters and spans arrive wherever a provider is registered, through the API package alone. */
-import { metrics, SpanStatusCode, trace } from '@opentelemetry/api'
-import { afterEach, expect, test } from 'vitest'
+import { context, metrics, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { Rejected } from '../../src/index.js'
 import { bench, failure, INTENT, turn } from './bench.js'
 
 interface Span {
@@ -125,3 +126,55 @@ test('[R12, R50] an SDK that throws costs nobody an answer', async () => {
     trace.disable()
   }
 })
+
+test.each<[string, () => void]>([
+  ['a tracer that cannot be had', () => trace.setGlobalTracerProvider({ getTracer: broken })],
+  ['a meter that cannot be had', () => metrics.setGlobalMeterProvider({ getMeter: broken })],
+  [
+    'a meter that makes nothing',
+    () => metrics.setGlobalMeterProvider({ getMeter: () => ({ createCounter: broken }) } as never),
+  ],
+  ['a context that cannot be had', () => around({ active: broken })],
+  ['one that throws before the effect', () => around({ with: broken })],
+  [
+    'one that throws after it',
+    () =>
+      around({
+        with: (_: unknown, work: () => unknown) => {
+          work()
+          return broken()
+        },
+      }),
+  ],
+  ['one that gives nothing back', () => around({ with: (_: unknown, work: () => unknown) => void work() })],
+  ['one that runs nothing', () => around({ with: () => undefined })],
+  ['one that runs it twice', () => around({ with: (_: unknown, work: () => unknown) => (work(), work()) })],
+])('[R12, R50] %s costs nobody an answer, and runs no effect twice', async (_, spoil) => {
+  spoil()
+  onTestFinished(() => {
+    trace.disable()
+    context.disable()
+    metrics.disable()
+  })
+  const ibid = bench().open()
+  for (const way of ['once', 'transact'] as const) {
+    let runs = 0
+    const intent = { ...INTENT, key: way }
+    expect((await ibid[way](intent, () => ++runs)).value).toBe(1)
+    expect((await ibid[way](intent, () => ++runs)).value).toBe(1)
+    const refused = ibid[way]({ ...INTENT, key: `${way} refused` }, () => {
+      runs++
+      throw new Rejected('no')
+    })
+    expect(await failure(refused)).toMatchObject({ code: 'REJECTED' })
+    expect(runs).toBe(2)
+  }
+})
+
+/** A tracer whose spans are sound, in a context that is not. */
+function around(manager: object): void {
+  const span = { isRecording: () => true, setStatus: () => span, end: () => undefined }
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) } as never)
+  const sound = { active: () => ROOT_CONTEXT, with: (_: unknown, work: () => unknown) => work() }
+  context.setGlobalContextManager({ ...sound, disable: () => manager, ...manager } as never)
+}

@@ -100,3 +100,53 @@ test('[R9, R14] a LEASE_LOST from further down is the trouble of the effect, not
   const error = await failure(ibid.once(INTENT, () => Promise.reject(below)))
   expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN', cause: below, receipt: { state: 'unknown' } })
 })
+
+test('[R9] a refusal that is frozen, or used for two keys, tells each caller of its own receipt', async () => {
+  const ibid = bench().open()
+  const frozen = Object.freeze(new Rejected('no', { code: 'NO' }))
+  const first = await failure(ibid.once(INTENT, () => Promise.reject(frozen)))
+  expect(first).toBeInstanceOf(Rejected)
+  expect(first).toMatchObject({ code: 'NO', message: 'no', replayed: false, receipt: { state: 'failed' } })
+  expect(first.stack).toBe(frozen.stack)
+  const shared = new Rejected('no')
+  const [a, b] = [
+    { ...INTENT, key: 'a' },
+    { ...INTENT, key: 'b' },
+  ]
+  const errors = [
+    await failure(ibid.once(a, () => Promise.reject(shared))),
+    await failure(ibid.once(b, () => Promise.reject(shared))),
+  ]
+  expect(errors.map(({ receipt }) => (receipt as unknown as { key: string }).key)).toEqual(['a', 'b'])
+})
+
+test('[R5] a refusal that an effect lets through from another action is no replay of its own', async () => {
+  const ibid = bench().open()
+  const inner = (): Promise<unknown> =>
+    ibid.once({ ...INTENT, key: 'inner' }, () => Promise.reject(new Rejected('no')))
+  await failure(inner())
+  const outer = await failure(ibid.once({ ...INTENT, key: 'outer' }, inner))
+  expect(outer).toMatchObject({ replayed: false, receipt: { key: 'outer' } })
+})
+
+test.each([
+  ['that has no text', Object.assign(new TypeError('x'), { message: Symbol('x') })],
+  ['that cannot even be asked what it is', revoked()],
+])('[R9] something thrown %s is as ambiguous as a crash', async (_, thrown) => {
+  const on = bench()
+  const ibid = on.open()
+  const effect = (): never => {
+    throw thrown
+  }
+  expect(await failure(ibid.once(INTENT, effect))).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  expect((await ibid.get(INTENT))?.state).toBe('unknown')
+  const other = { ...INTENT, key: 'transacted' }
+  await failure(ibid.transact(other, effect))
+  expect((await ibid.transact(other, () => 'done')).value).toBe('done')
+})
+
+function revoked(): Error {
+  const { proxy, revoke } = Proxy.revocable(new TypeError('x'), {})
+  revoke()
+  return proxy
+}

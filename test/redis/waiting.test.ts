@@ -29,7 +29,9 @@ describe('hints', () => {
   it('[R6] reach who waits, over either client', async () => {
     const ioredis = new Redis(bench.server.url)
     const nodeRedis = createClient({ url: bench.server.url })
-    for (const connection of [bench.server.url, ioredis, nodeRedis]) {
+    const impatient = new Redis(bench.server.url, { enableOfflineQueue: false })
+    await once(impatient, 'ready')
+    for (const connection of [bench.server.url, ioredis, impatient, nodeRedis]) {
       const [settler, waiter] = [bench.open(), bench.open({}, connection)]
       const heard: string[] = []
       waiter.watch?.(({ key }) => heard.push(key))
@@ -39,6 +41,7 @@ describe('hints', () => {
       await waiter.close()
     }
     ioredis.disconnect()
+    impatient.disconnect()
     nodeRedis.destroy()
   })
 

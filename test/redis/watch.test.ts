@@ -1,8 +1,10 @@
 /** When a process begins to listen for settlements, and when it stops. */
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createLayout } from '../../src/stores/redis/layout.js'
 import type { Driver } from '../../src/stores/redis/driver.js'
+import { nodeRedisDriver } from '../../src/stores/redis/node-redis.js'
 import { createWatch } from '../../src/stores/redis/watch.js'
 
 const ADDRESS = { tenant: 'acme', scope: 'pay', key: 'k' }
@@ -53,4 +55,43 @@ describe('a process listens', () => {
     await expect.poll(() => subscriptions.length, { timeout: 20_000 }).toBe(2)
     watch.close()
   })
+
+  it('no longer than it was told of something, though no server lets it listen', async () => {
+    let tried = 0
+    const refused = async (): Promise<never> => {
+      tried++
+      throw new TypeError('refused')
+    }
+    const watch = createWatch({ ready: refused }, 20)
+    watch.add(() => {})
+    watch.remember(DIGEST, ADDRESS)
+    await sleep(2_500)
+    expect(tried).toBe(1)
+    watch.close()
+  })
+})
+
+/** A client of node-redis whose connection is lost and found when the test says so. */
+class Subscriber extends EventEmitter {
+  isOpen = true
+  destroyed = 0
+  duplicate = (): this => this
+  subscribe = async (): Promise<void> => {}
+  async connect(): Promise<void> {
+    this.emit('connect')
+  }
+  destroy(): void {
+    this.destroyed++
+  }
+}
+
+it('a subscription of node-redis that ends while its connection is being made anew is not left behind', async () => {
+  const client = new Subscriber()
+  const end = await nodeRedisDriver(client as never).subscribe('channel', () => {})
+  client.emit('reconnecting')
+  end()
+  // Destroyed now, it would forget the socket, which would arrive, and stay.
+  expect(client.destroyed).toBe(0)
+  client.emit('connect')
+  expect(client.destroyed).toBe(1)
 })

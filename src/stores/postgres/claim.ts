@@ -1,8 +1,8 @@
 /**
- * Claims, in rounds. One statement answers all but two kinds of claims: the second of an address in the same batch,
- * and one that lost a race to a commit that the statement could not see. Those go into the next round, where the
- * winner can be seen. A key that somebody is inserting without committing is split off, so that only it waits, and so
- * is a claim with a value that the server refuses.
+ * Claims, in rounds. One statement answers all but two kinds of claims: the others of an address that was claimed in
+ * the same batch, and one that lost a race to a commit that the statement could not see. Those go into the next round,
+ * where the winner can be seen, by one of them for all. A key that somebody is inserting without committing is split
+ * off, so that only it waits, and so is a claim with a value that the server refuses.
  */
 import type { Draft } from '../../core/receipt.js'
 import type { Claimed } from '../../store.js'
@@ -28,12 +28,29 @@ export async function claim(desk: Desk, drafts: readonly Draft[]): Promise<reado
     if (round >= MOST_ROUNDS) throw tooBusy()
     const { first, rest } = oneEach(waiting)
     const missed = await Promise.all(groupByNote(first).map((group) => claimGroup(desk, group, answers)))
-    waiting = [...missed.flat(), ...rest]
+    waiting = [...missed.flat(), ...stillOpen(first, rest, answers)]
   }
   for (const answer of answers) {
     if (answer?.won === false && answer.found.state === 'pending') desk.hints.await(answer.found)
   }
   return answers as Claimed[]
+}
+
+/** What one claim of an address has found is what the others of the same batch would find. */
+function stillOpen(
+  asked: readonly Wanted[],
+  rest: readonly Wanted[],
+  answers: (Claimed | undefined)[],
+): readonly Wanted[] {
+  if (rest.length === 0) return rest
+  const seen = new Map(asked.map(({ digest, at }) => [digest, answers[at]]))
+  return rest.filter(({ digest, at, value }) => {
+    const answer = seen.get(digest)
+    if (answer?.won !== false) return true
+    mustBe(answer.found, value)
+    answers[at] = answer
+    return false
+  })
 }
 
 async function claimGroup(

@@ -16,14 +16,18 @@ interface Common {
 
 export interface IoredisClient extends Common {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
-  duplicate(): Common
+  duplicate(override: Patient): Common
 }
 
 export interface IoredisCluster extends Common {
   readonly slots: readonly (readonly string[])[]
   nodes(role?: 'master'): readonly IoredisClient[]
-  duplicate(): Common
+  duplicate(nodes: [], override: Patient): Common
 }
+
+/** A subscription is asked for before the connection is up, whatever the program's own client does with that. */
+const PATIENT = { enableOfflineQueue: true } as const
+type Patient = typeof PATIENT
 
 /** Without a listener a lost connection would end the process; the commands it failed say so themselves. */
 const onError = (): void => {}
@@ -31,6 +35,7 @@ const onError = (): void => {}
 /** `owned`: the store made the client, and ends it. */
 export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = false): Driver {
   const cluster = 'nodes' in client ? client : undefined
+  const single = client as IoredisClient
   const subscribers = new Set<Common>()
   const slots = new Map<string, Promise<number>>()
   let losses = 0
@@ -66,7 +71,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
     losses: () => losses,
     async subscribe(channel, listener) {
       if (isClosed) throw closed()
-      const subscriber = client.duplicate()
+      const subscriber = cluster ? cluster.duplicate([], PATIENT) : single.duplicate(PATIENT)
       subscriber.on('error', onError)
       subscriber.on('message', (_channel, message) => listener(String(message)))
       subscribers.add(subscriber)

@@ -92,8 +92,9 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
       const subscriber = client.duplicate()
       own(subscriber)
       const end = (): void => {
+        const over = ends.get(subscriber)
         ends.delete(subscriber)
-        if (subscriber.isOpen) subscriber.destroy()
+        if (subscriber.isOpen) over?.()
       }
       try {
         await subscriber.connect()

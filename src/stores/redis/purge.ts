@@ -65,8 +65,8 @@ async function forgetIn(
 
 export async function forget(session: Session, claims: readonly ReceiptClaim[]): Promise<number> {
   const { layout } = await session.ready()
-  // Named twice, it would be counted twice.
-  const once = [...new Map(claims.map((claim) => [addressId(claim), claim])).values()]
+  // Named twice, it would be counted twice. Under another epoch it is another claim, and at most one of them is there.
+  const once = [...new Map(claims.map((claim) => [`${claim.epoch} ${addressId(claim)}`, claim])).values()]
   const cuts = cut(
     layout,
     once,

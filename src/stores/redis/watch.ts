@@ -61,6 +61,7 @@ export function createWatch(session: Pick<Session, 'ready'>, idleMs = IDLE_MS): 
   }
 
   function start(): void {
+    if (performance.now() - rememberedMs >= idleMs) remembered.clear()
     if (isListening || remembered.size === 0) return
     isListening = true
     void subscribe()

@@ -26,7 +26,7 @@ export class Filter {
 
   /** For another thread. */
   copy(): FilterCopy {
-    return { groups: this.#groups, generations: this.#generations }
+    return { groups: this.#groups, generations: [...this.#generations] }
   }
 
   /** A slot for the hashes of a generation, to be filled with `add`. */

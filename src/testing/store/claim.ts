@@ -46,6 +46,23 @@ export const claim = subject('claim', {
     )
   },
 
+  '[R2, R60] lets one of a whole batch of claims of one address win, and tells the others': async ({
+    store,
+  }) => {
+    const first = draft()
+    const others = Array.from({ length: Math.min(store.maxBatch, 200) - 2 }, () => draft(addressOf(first)))
+    const bystander = draft()
+    const results = await store.claim([first, ...others, bystander])
+    same(
+      results.map(({ won }) => won),
+      [true, ...others.map(() => false), true],
+      'of all claims of one address in a batch, the first must win, whatever else is in it',
+    )
+    for (const result of results.slice(1, -1)) {
+      holds(!result.won && result.found.token === first.token, 'each other must be told of the first')
+    }
+  },
+
   '[R2] lets the first of two claims in one batch win': async ({ store }) => {
     const first = draft()
     const second = draft(addressOf(first))

@@ -45,6 +45,19 @@ export const forget = subject('forget', {
     holds(claimed.epoch > (ended[0] as Receipt).epoch, 'an epoch must not come again after it was forgotten')
   },
 
+  '[R52] finds the claim that is there among several of its address': async ({ store, advance }) => {
+    const ended = await putAs(store, 'succeeded', { forMs: SHORT_MS })
+    await advance(SHORT_MS * 2)
+    const claim = claimOf(ended)
+    const named = [{ ...claim, epoch: claim.epoch - 1 }, claim, claim, { ...claim, epoch: claim.epoch + 1 }]
+    same(
+      await store.forget(named),
+      1,
+      'forget must delete a claim that is named beside others of its address, once',
+    )
+    same((await store.get([ended])).receipts, [undefined], 'what was forgotten must be gone')
+  },
+
   '[R52] leaves what has not ended, what never ends, and what is pending or unknown': async ({
     store,
     advance,
