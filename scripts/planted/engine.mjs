@@ -163,7 +163,7 @@ export const engine = [
     },
     {
       name: 'leases are never renewed',
-      find: 'if (nowMs >= lease.renewMs && !lease.renewing) send(lease, nowMs)',
+      find: 'if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)',
       put: '',
     },
     {

@@ -23,8 +23,6 @@ export interface LeaseKeeper {
   keep(attempt: Kept): Lease
   /** The attempt has ended. */
   drop(lease: Lease): void
-  /** Settles when no renewal of this claim is on its way any more; undefined: none is. */
-  renewal(receipt: Receipt): Promise<void> | undefined
 }
 
 export interface Lease {
@@ -39,7 +37,6 @@ const RENEWALS = 3
 
 export function createLeaseKeeper(timers: Timers): LeaseKeeper {
   const leases = new Set<Lease>()
-  const onTheirWay = new Map<string, Promise<void>>()
   const alarm = createAlarm(timers, turn)
 
   function turn(): void {
@@ -51,17 +48,11 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
         lease.attempt.onTimeout()
         continue
       }
-      if (nowMs >= lease.renewMs && !lease.renewing) send(lease, nowMs)
+      if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)
       // While a renewal is on its way the next one is not due: its answer sets the time for that.
       nextMs = Math.min(nextMs, lease.renewing ? lease.endsMs : lease.renewMs, lease.endsMs)
     }
     if (leases.size > 0) alarm.setFor(nextMs)
-  }
-
-  function send(lease: Lease, nowMs: number): void {
-    const { token } = lease.attempt.receipt
-    const renewal = renew(lease, nowMs).finally(() => onTheirWay.delete(token))
-    onTheirWay.set(token, renewal)
   }
 
   async function renew(lease: Lease, nowMs: number): Promise<void> {
@@ -89,6 +80,5 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
       leases.delete(lease)
       if (leases.size === 0) alarm.stop()
     },
-    renewal: ({ token }) => onTheirWay.get(token),
   }
 }

@@ -49,8 +49,6 @@ export async function once<T>(room: Room, call: Call<T>, effect: Effect<T>): Pro
       ? span.run(() => perform(room, call, receipt, sinceMs, isFirst, effect))
       : perform(room, call, receipt, sinceMs, isFirst, effect)
     const ended = performed instanceof Promise ? await performed : performed
-    // A renewal that is still on its way would take up again what lapses.
-    if (ended.ending.event === 'lapse') await room.leases.renewal(receipt)
     written = await settle(room, receipt, ended.ending)
     const shown = view(written.receipt)
     if (ended.kind === 'done') return { value: ended.value, replayed: ended.replayed, receipt: shown }

@@ -161,6 +161,30 @@ describe('two payloads that are taken for the same without hashing', () => {
     expect(samePlain(copyPlain(JSON.parse('{"a":{"__proto__":{}}}')), { a: { x: {} } })).toBe(false)
   })
 
+  it.each([
+    ['what writes itself otherwise', { a: 1 }, Object.assign({ a: 1 }, { toJSON: () => 2 })],
+    ['a list that does', [1], Object.assign([1], { toJSON: () => 2 })],
+    [
+      'what only looks like a list',
+      [1],
+      Object.assign(Object.create(Array.prototype) as object, { 0: 1, length: 1 }),
+    ],
+    ['a hidden member', { a: 1 }, Object.defineProperty({ b: 2 }, 'a', { value: 1 })],
+    ['a member without a value', { b: 1 }, { a: undefined }],
+    ['a function that all have', { b: 1 }, { toString: Object.prototype.toString }],
+  ])('are not %s [R4] [R22]', (_, first, later) => {
+    expect(samePlain(copyPlain(first), later)).toBe(false)
+  })
+
+  it('are no lists of another class, and none that write themselves [R5]', () => {
+    class Rows extends Array<number> {}
+    expect(isPlain(Rows.from([1]))).toBe(false)
+    const own = Object.assign([1], { toJSON: () => ({ rows: 1 }) })
+    expect(isPlain(own)).toBe(false)
+    expect(toTagged(own)).toEqual({ rows: 1 })
+    expect(toTagged(Rows.from([1]))).toEqual([1])
+  })
+
   it('are not told by a member that every object has been given [R22]', () => {
     Reflect.defineProperty(Object.prototype, 'a', { value: 1, configurable: true, enumerable: true })
     const same = samePlain({ a: 1, b: 2 }, { b: 2, c: 3 })

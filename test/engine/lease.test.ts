@@ -255,21 +255,3 @@ test('[R7] leases of dead workers lapse after their own length and not before', 
   await on.time.pass(1)
   expect((await other.once(INTENT, () => 'yes', { wait: 0, recovery: 'retry' })).value).toBe('yes')
 })
-
-test('[R6, R7] a renewal that is still on its way when its effect fails does not take the key up again', async () => {
-  const on = bench({ lanes: 4 })
-  const ibid = on.open()
-  const retry = { lease: '3s', recovery: 'retry', wait: 0 } as const
-  const work = manual()
-  const first = seen(ibid.once(INTENT, work.effect, retry))
-  await turn()
-  const door = on.tap.hold('swap')
-  await on.time.pass(1_000)
-  expect(door.waiting).toBe(1)
-  await work.fail(new TypeError('boom'))
-  expect(door.waiting).toBe(1)
-  door.let()
-  await turn()
-  expect(first.now.state).toBe('failed')
-  expect((await ibid.once(INTENT, () => 'again', retry)).value).toBe('again')
-})

@@ -34,11 +34,14 @@ async function purgeReceipts(connection: Connection, limit: number): Promise<num
   return await forgetAll(connection, items, upToMs)
 }
 
+const idOf = (pk: string, epoch: number): string => `${epoch} ${pk}`
+
 export async function forgetOnly(connection: Connection, claims: readonly ReceiptClaim[]): Promise<number> {
   const upToMs = connection.now() - purgeMarginMs(connection.maxSkewMs)
-  const epochs = new Map(claims.map((claim) => [homeOf(claim).pk, claim.epoch]))
-  const items = [...(await getItems(connection, [...epochs.keys()])).values()]
-  const named = items.filter((item) => toReceipt(item).epoch === epochs.get(text(item, 'pk')))
+  const wanted = new Set(claims.map((claim) => idOf(homeOf(claim).pk, claim.epoch)))
+  const places = new Set(claims.map((claim) => homeOf(claim).pk))
+  const items = [...(await getItems(connection, [...places])).values()]
+  const named = items.filter((item) => wanted.has(idOf(text(item, 'pk'), toReceipt(item).epoch)))
   return await forgetAll(connection, named, upToMs)
 }
 
