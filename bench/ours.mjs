@@ -21,20 +21,24 @@ export async function actions(store, { count, callers, warmUp = 2_000 }) {
   return rate
 }
 
-/** Duplicates of settled actions, answered from this process's memory, or (cache off) from the store. */
+/**
+ * Duplicates of settled actions, answered from this process's memory, or (cache off) from the store. Each has come
+ * over a wire a second time: equal to the first, and not one object or text the same.
+ */
 export async function replays(store, { count, callers, keys = 5_000, cached }) {
   const ibid = openIbid(store, cached ? undefined : false)
   const intents = Array.from({ length: keys }, () => {
     const key = newKey()
     return { scope: SCOPE, key, payload: payloadOf(key) }
   })
-  const again = (i) => {
-    const intent = intents[i % keys]
-    return ibid.once({ ...intent, payload: payloadOf(intent.key) }, () => resultOf(intent.key), POLICY)
+  const duplicates = intents.map((intent) => JSON.parse(JSON.stringify(intent)))
+  const send = (sent) => (i) => {
+    const intent = sent[i % keys]
+    return ibid.once(intent, () => resultOf(intent.key), POLICY)
   }
-  await perSecond(keys, 256, again)
-  await perSecond(keys * 2, callers, again)
-  const rate = await perSecond(count, callers, again, ({ replayed, value }) => {
+  await perSecond(keys, 256, send(intents))
+  await perSecond(keys * 2, callers, send(intents))
+  const rate = await perSecond(count, callers, send(duplicates), ({ replayed, value }) => {
     if (!replayed || value.status !== 'succeeded') throw new Error('that was no replay')
   })
   await ibid.close()

@@ -98,16 +98,20 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   }
 
   /** What is remembered is given again whatever the terms are now: those are read where something has to be done. */
+  function recalled<T>(intent: Intent, shared?: 'shared'): Once<T> | undefined {
+    const settled = rememberedAt(namedBy(intent))
+    return settled && engine.recall<T>(settled, intent.payload, intent.identity, shared)
+  }
+
+  /** Apart from `recalled`, which most duplicates do not get beyond: what is set up here would be set up for them. */
   function begin<T, R = Once<T>>(
     intent: Intent,
     termsOfCall: () => Terms<T>,
     run: (call: Call<T>) => Promise<R>,
   ): Promise<R> | Once<T> {
-    const address = namedBy(intent)
     const { payload, identity, by, differs } = intent
-    const settled = rememberedAt(address)
-    const known = settled && engine.recall<T>(settled, payload, identity)
-    if (known) return known
+    const address = namedBy(intent)
+    const settled = engine.remembered(address)
     checkIntent(intent)
     const terms = termsOfCall()
     const text = identityText(payload, identity)
@@ -122,6 +126,11 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     return settled ? engine.replay(settled, call) : run(call)
   }
 
+  function beginOnce<T>(intent: Intent, effect: Effect<T>, policy: Policy<T> | undefined) {
+    const terms = (): Terms<T> => termsOf(policy)
+    return begin(intent, terms, (call) => engine.once(call, effect))
+  }
+
   const termsOf = <T>(policy: Policy<T> | undefined): Terms<T> => readPolicy(over(defaults, policy))
 
   return {
@@ -129,37 +138,25 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>) {
       try {
         mustRun(effect)
-        return Promise.resolve(
-          begin(
-            intent,
-            () => termsOf(policy),
-            (call) => engine.once(call, effect),
-          ),
-        )
+        return Promise.resolve(recalled<T>(intent) ?? beginOnce(intent, effect, policy))
       } catch (error) {
         return Promise.reject(error)
       }
     },
-    recall<T>(intent: Intent) {
-      const settled = rememberedAt(namedBy(intent))
-      return settled && engine.recall<T>(settled, intent.payload, intent.identity, 'shared')
-    },
+    recall: <T>(intent: Intent) => recalled<T>(intent, 'shared'),
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
       mustRun(work)
       const terms = (): Terms<T> => ({ ...termsOf<T>(policy), recovery: 'atomic', check: undefined })
-      return begin(intent, terms, (call) => engine.transact(call, work))
+      return recalled<T>(intent) ?? begin(intent, terms, (call) => engine.transact(call, work))
     },
-    async claim<T>(intent: Intent, policy: ClaimPolicy = {}) {
+    async claim<T>(intent: Intent, policy: ClaimPolicy = {}): Promise<Claim<T>> {
       const { token, recovery, wait = 0, ...others } = policy
       const isChecked = recovery === 'check'
       const rest: Policy<T> = recovery === undefined || isChecked ? others : { ...others, recovery }
       const terms = termsOf<T>({ ...rest, wait })
       const asked = isChecked ? { ...terms, recovery: 'check' as const, check: undefined } : terms
-      const claim = await begin<T, Claim<T>>(
-        intent,
-        () => asked,
-        (call) => engine.claim(call, token),
-      )
+      const run = (call: Call<T>): Promise<Claim<T>> => engine.claim(call, token)
+      const claim = recalled<T>(intent) ?? (await begin<T, Claim<T>>(intent, () => asked, run))
       return 'claimed' in claim ? claim : { claimed: false as const, ...claim }
     },
     async renew(owned) {

@@ -8,27 +8,27 @@ export const remembering = [
   ...at('replay.ts', [
     {
       name: 'payload check skipped on the fast path',
-      find: '  if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined\n',
+      find: '  if (seen === undefined || seenBy !== identity || !samePlain(seen, payload)) return undefined\n',
       put: '  if (settled === undefined) return undefined\n',
     },
     {
       name: 'what recall gives to many can be changed by one of them',
-      find: 'settled.shared ??= { value: frozen(copyOf(settled.plain)) }',
-      put: 'settled.shared ??= { value: copyOf(settled.plain) }; void frozen',
+      find: 'settled.shared ??= { value: frozen(copyOf(settled)) }',
+      put: 'settled.shared ??= { value: copyOf(settled) }; void frozen',
     },
     {
       name: 'what once gives again is what it gave before',
-      find: 'if (!shared) return copyOf(settled.plain)',
-      put: 'if (!shared) return settled.plain.value',
+      find: 'if (!shared) return copyOf(settled)',
+      put: 'if (!shared) return settled.value',
     },
     {
       name: 'a replay shares what is nested in its value with the others',
-      find: 'return isFlat ? { ...(value as object) } : copyPlain(value)',
-      put: 'return isFlat || Object(value).a ? { ...(value as object) } : copyPlain(value)',
+      find: "return shape === 'flat' ? { ...(value as object) } : copyPlain(value)",
+      put: "return shape === 'flat' || Object(value).a ? { ...(value as object) } : copyPlain(value)",
     },
     {
       name: 'the cache compares the payload but not what counts in it',
-      find: 'seen.identity !== identity || ',
+      find: 'seenBy !== identity || ',
       put: '',
     },
   ]),
@@ -93,8 +93,8 @@ export const remembering = [
   ...at('settled-cache.ts', [
     {
       name: 'an answer that comes late makes a window longer',
-      find: 'goodUntilMs: askedMs + leftMs',
-      put: 'goodUntilMs: timers.elapsedMs() + leftMs',
+      find: 'Math.floor(askedMs + leftMs)',
+      put: 'Math.floor(timers.elapsedMs() + leftMs)',
       tests: ['test/engine/remembered.test.ts'],
     },
   ]),

@@ -6,14 +6,19 @@ import { copyPlain, isFlat, samePlain } from '../core/tagged.js'
 import { conflict } from './conflict.js'
 import type { Once } from './once.js'
 import type { Call, Room } from './room.js'
-import type { Settled } from './settled-cache.js'
+import type { Seen, Settled } from './settled-cache.js'
 
 /** `atOnce`: nothing was awaited since the fingerprint was made, so the payload is still the one it was made of. */
 export function replay<T>(room: Room, call: Call<T>, settled: Settled, atOnce?: 'at once'): Once<T> {
   const { receipt } = settled
   if (receipt.fingerprint !== call.fingerprint) throw conflict(room, call, receipt)
-  if (atOnce) settled.seen ??= call.seen()
+  if (atOnce && settled.seen === undefined) remember(settled, call.seen())
   return again(room, settled)
+}
+
+function remember(settled: Settled, seen: Seen | undefined): void {
+  settled.seen = seen?.payload
+  settled.seenBy = seen?.identity
 }
 
 /** The way of most duplicates: the payload is compared with one whose fingerprint is known, and nothing is hashed. */
@@ -24,8 +29,8 @@ export function recall<T>(
   identity: unknown,
   shared?: 'shared',
 ): Once<T> | undefined {
-  const { seen } = settled
-  if (seen === undefined || seen.identity !== identity || !samePlain(seen.payload, payload)) return undefined
+  const { seen, seenBy } = settled
+  if (seen === undefined || seenBy !== identity || !samePlain(seen, payload)) return undefined
   return again(room, settled, shared)
 }
 
@@ -37,18 +42,19 @@ function again<T>(room: Room, settled: Settled, shared?: 'shared'): Once<T> {
 }
 
 function valueOf(settled: Settled, receipt: ReceiptView, shared?: 'shared'): unknown {
-  if (!settled.plain) {
+  if (settled.shape === undefined) {
     const value = readOutcome(settled, receipt)
     if (!isPlainOutcome(settled.outcome)) return value
-    settled.plain = { value, isFlat: isFlat(value) }
+    settled.value = value
+    settled.shape = isFlat(value) ? 'flat' : 'nested'
   }
-  if (!shared) return copyOf(settled.plain)
-  settled.shared ??= { value: frozen(copyOf(settled.plain)) }
+  if (!shared) return copyOf(settled)
+  settled.shared ??= { value: frozen(copyOf(settled)) }
   return settled.shared.value
 }
 
-function copyOf({ value, isFlat }: NonNullable<Settled['plain']>): unknown {
-  return isFlat ? { ...(value as object) } : copyPlain(value)
+function copyOf({ value, shape }: Settled): unknown {
+  return shape === 'flat' ? { ...(value as object) } : copyPlain(value)
 }
 
 function readOutcome({ outcome: text }: Settled, receipt: ReceiptView): unknown {

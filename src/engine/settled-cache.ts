@@ -18,16 +18,19 @@ export interface Seen {
   readonly identity: unknown
 }
 
+/** Everything in one object, all of it from the beginning: a duplicate is answered as fast as memory is read. */
 export interface Settled {
   readonly receipt: Receipt
   readonly outcome: string
-  /** What a plain outcome holds, read once; whoever is answered gets a copy. */
-  plain?: { readonly value: unknown; readonly isFlat: boolean }
+  /** What a plain outcome holds, read once; whoever is answered gets a copy. A flat one is copied by a spread. */
+  value: unknown
+  shape: 'flat' | 'nested' | undefined
   /** The same, frozen, for those who get by with a value that cannot be changed. */
-  shared?: { readonly value: unknown }
-  view?: ReceiptView
-  /** A payload that had this very fingerprint: the next one like it needs no hashing. */
-  seen?: Seen | undefined
+  shared: { readonly value: unknown } | undefined
+  view: ReceiptView | undefined
+  /** A payload that had this very fingerprint, read by this identity: the next one like it needs no hashing. */
+  seen: unknown
+  seenBy: unknown
   /** Duplicates answered since they were last written to the audit log. */
   hits: number
 }
@@ -110,7 +113,19 @@ export function createSettledCache(limits: CacheLimits, timers: Timers): Settled
     put(receipt, now, askedMs) {
       const outcome = receipt.outcome ?? ''
       const leftMs = (receipt.until as number) - now
-      const entry: Entry = { receipt, outcome, hits: 0, goodUntilMs: askedMs + leftMs }
+      const entry: Entry = {
+        receipt,
+        outcome,
+        value: undefined,
+        shape: undefined,
+        shared: undefined,
+        view: undefined,
+        seen: undefined,
+        seenBy: undefined,
+        hits: 0,
+        // Whole, so that reading it is reading the entry.
+        goodUntilMs: Math.floor(askedMs + leftMs),
+      }
       if (limits.maxEntries >= 2 && outcome.length <= limits.maxCharacters / 2) add(entry)
       return entry
     },
