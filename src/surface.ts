@@ -64,7 +64,10 @@ export interface Ibid<Tx = unknown> {
   readonly tenant?: string | undefined
   /** Run `effect` once for this intent; after that, give its result again. */
   once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>): Promise<Once<T>>
-  /** A duplicate of what this process remembers as settled, answered at once. Its value is shared, and frozen. */
+  /**
+   * A duplicate of what this process remembers as settled, answered at once. What JSON can hold is shared by all who
+   * ask, and frozen; a value that holds more (a Date, bytes) is read anew for each.
+   */
   recall<T>(intent: Intent): Once<T> | undefined
   /** As `once`, with the caller's writes and the receipt in one transaction of the store. */
   transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy): Promise<Once<T>>
