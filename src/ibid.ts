@@ -98,19 +98,22 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
   }
 
   /** What is remembered is given again whatever the terms are now: those are read where something has to be done. */
-  function recalled<T>(intent: Intent, shared?: 'shared'): Once<T> | undefined {
-    const settled = rememberedAt(namedBy(intent))
+  function recalled<T>(address: Address, intent: Intent, shared?: 'shared'): Once<T> | undefined {
+    const settled = rememberedAt(address)
     return settled && engine.recall<T>(settled, intent.payload, intent.identity, shared)
   }
 
-  /** Apart from `recalled`, which most duplicates do not get beyond: what is set up here would be set up for them. */
+  /**
+   * Apart from `recalled`, which most duplicates do not get beyond: what is set up here would be set up for them. That
+   * one has checked the address, which is not read again: an intent can answer otherwise the second time.
+   */
   function begin<T, R = Once<T>>(
+    address: Address,
     intent: Intent,
     termsOfCall: () => Terms<T>,
     run: (call: Call<T>) => Promise<R>,
   ): Promise<R> | Once<T> {
     const { payload, identity, by, differs } = intent
-    const address = namedBy(intent)
     const settled = engine.remembered(address)
     checkIntent(intent)
     const terms = termsOfCall()
@@ -126,9 +129,9 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     return settled ? engine.replay(settled, call) : run(call)
   }
 
-  function beginOnce<T>(intent: Intent, effect: Effect<T>, policy: Policy<T> | undefined) {
+  function beginOnce<T>(address: Address, intent: Intent, effect: Effect<T>, policy: Policy<T> | undefined) {
     const terms = (): Terms<T> => termsOf(policy)
-    return begin(intent, terms, (call) => engine.once(call, effect))
+    return begin(address, intent, terms, (call) => engine.once(call, effect))
   }
 
   const termsOf = <T>(policy: Policy<T> | undefined): Terms<T> => readPolicy(over(defaults, policy))
@@ -138,16 +141,19 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     once<T>(intent: Intent, effect: Effect<T>, policy?: Policy<T>) {
       try {
         mustRun(effect)
-        return Promise.resolve(recalled<T>(intent) ?? beginOnce(intent, effect, policy))
+        const address = namedBy(intent)
+        return Promise.resolve(recalled<T>(address, intent) ?? beginOnce(address, intent, effect, policy))
       } catch (error) {
         return Promise.reject(error)
       }
     },
-    recall: <T>(intent: Intent) => recalled<T>(intent, 'shared'),
+    recall: <T>(intent: Intent) => recalled<T>(namedBy(intent), intent, 'shared'),
     async transact<T>(intent: Intent, work: Work<Tx, T>, policy?: TransactPolicy) {
       mustRun(work)
       const terms = (): Terms<T> => ({ ...termsOf<T>(policy), recovery: 'atomic', check: undefined })
-      return recalled<T>(intent) ?? begin(intent, terms, (call) => engine.transact(call, work))
+      const address = namedBy(intent)
+      const run = (call: Call<T>): Promise<Once<T>> => engine.transact(call, work)
+      return recalled<T>(address, intent) ?? begin(address, intent, terms, run)
     },
     async claim<T>(intent: Intent, policy: ClaimPolicy = {}): Promise<Claim<T>> {
       const { token, recovery, wait = 0, ...others } = policy
@@ -156,7 +162,9 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       const terms = termsOf<T>({ ...rest, wait })
       const asked = isChecked ? { ...terms, recovery: 'check' as const, check: undefined } : terms
       const run = (call: Call<T>): Promise<Claim<T>> => engine.claim(call, token)
-      const claim = recalled<T>(intent) ?? (await begin<T, Claim<T>>(intent, () => asked, run))
+      const address = namedBy(intent)
+      const known = recalled<T>(address, intent)
+      const claim = known ?? (await begin<T, Claim<T>>(address, intent, () => asked, run))
       return 'claimed' in claim ? claim : { claimed: false as const, ...claim }
     },
     async renew(owned) {

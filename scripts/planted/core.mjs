@@ -166,6 +166,13 @@ export const core = [
     tests: ['test/engine/remembered.test.ts'],
   },
   {
+    name: 'the names of an intent are read again after they were checked',
+    file: 'src/ibid.ts',
+    find: '    const settled = engine.remembered(address)\n    checkIntent(intent)\n',
+    put: '    const settled = engine.remembered((address = namedBy(intent)))\n    checkIntent(intent)\n',
+    tests: ['test/engine/input.test.ts'],
+  },
+  {
     name: 'what a policy inherits is lost where the program has one as well',
     file: 'src/core/policy.ts',
     find: 'const value = policy[field as keyof Policy]',

@@ -11,7 +11,7 @@ import { isThere, root } from './work.mjs'
 
 const LANES = 2
 const MINUTES = Number(process.env.IBID_TRUST_MUTATION_MINUTES ?? 20)
-/** Each part in a random order, all of core first: of the others there may be only a fair sample, and is one. */
+/** Each part in a random order, all of core first: of the others there may be time for a fair sample only. */
 const SEED = 23
 /** Mutants of the engine that are tried before those of key: they take the longest, and would come too late. */
 const SAMPLE = 40

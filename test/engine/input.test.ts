@@ -31,6 +31,24 @@ test.each([
   expect(on.tap.count('claim')).toBe(0)
 })
 
+test('[R1] names are read once: one that reads otherwise later does not get by unchecked', async () => {
+  const ibid = bench().open()
+  const once = (intent: Intent): Promise<unknown> => ibid.once(intent, () => 1)
+  const calls = [once, ibid.claim, (intent: Intent) => ibid.transact(intent, () => 1)]
+  for (const [i, call] of calls.entries()) {
+    let reads = 0
+    await call({
+      ...INTENT,
+      get key() {
+        return reads++ === 0 ? `first${i}` : 'line\nbreak'
+      },
+    })
+    expect(reads).toBe(1)
+  }
+  const { receipts } = await ibid.list({})
+  expect(receipts.map(({ key }) => key).sort()).toEqual(['first0', 'first1', 'first2'])
+})
+
 test.each([
   ['an intent', undefined, (): number => 1],
   ['an intent', null, (): number => 1],
