@@ -172,6 +172,7 @@ export async function selects({ url, count, callers = 256, keys = 5_000, connect
  * front door take too long. The first `ended` of them are past their window, for a purge to find.
  */
 export async function fill({ url, count, ended = 0, schema = 'ibid' }) {
+  const prefix = createHash('sha256').update(TENANT).digest('hex').slice(0, 8)
   const client = new Client({ connectionString: url })
   await client.connect()
   await client.query(`
@@ -182,13 +183,14 @@ export async function fill({ url, count, ended = 0, schema = 'ibid' }) {
     drop index "${schema}".receipts_epoch;
     insert into "${schema}".receipts (digest, tenant, scope, key, fingerprint, token, state, recovery, outcome, attempt,
       max_attempts, lease_ms, window_ms, epoch, created_at, at, until, forget_at, attention)
-    select k, '${TENANT}', '${SCOPE}', k::text, md5(k::text) || md5(k::text), k::text, 'succeeded', 'hold',
+    select overlay(k::text placing '${prefix}' from 1 for 8)::uuid,
+      '${TENANT}', '${SCOPE}', k::text, md5(k::text) || md5(k::text), k::text, 'succeeded', 'hold',
       '${JSON.stringify({ value: resultOf('0') })}', 1, 5, 30000, 604800000,
       n.now * 1000 - 100000000 + i, n.now - 100000, n.now - 100000, e.ends, e.ends, false
     from (select gen_random_uuid() as k, i from generate_series(1, ${count}) i) g,
       (select ${NOW} as now) n,
       lateral (select case when i <= ${ended} then n.now - 1000 else n.now + 604800000 end as ends) e;
-    alter table "${schema}".receipts add constraint receipts_pkey primary key (tenant, digest);
+    alter table "${schema}".receipts add constraint receipts_pkey primary key (digest);
     create index receipts_forget on "${schema}".receipts (forget_at) where forget_at is not null;
     create index receipts_epoch on "${schema}".receipts (epoch)`)
   await client.query(`vacuum analyze "${schema}".receipts`)

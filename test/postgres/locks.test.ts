@@ -1,7 +1,8 @@
 /** Locks and races: what somebody else holds delays nobody else, and batches in any order never deadlock. */
 import { Pool, type PoolClient } from 'pg'
-import { describe, expect, it } from 'vitest'
-import type { Address, Receipt } from '../../src/core/receipt.js'
+import { describe, expect, it, vi } from 'vitest'
+import type { Address, Draft, Receipt } from '../../src/core/receipt.js'
+import type { Claimed, Store } from '../../src/store.js'
 import { change, draft, put } from '../../src/testing/store/drafts.js'
 import { compiled, startChild } from '../../src/testing/process/start.js'
 import { random } from '../../src/testing/random.js'
@@ -126,23 +127,55 @@ describe('a batch of which one has lost a race', () => {
     const store = bench.open({ lockTimeoutMs: 20_000, statementTimeoutMs: 40_000 })
     const [winner, loser] = [draft(), draft()]
     await put(store)
+    await raceFor(store, [draft(), draft()])
     // Somebody else has the winner's receipt as soon as it is there.
     await bench.query(`create function "${bench.schema}".take() returns trigger language plpgsql as $$ begin
       update "${bench.schema}".receipts set token = 'theirs' where key = new.key; return null; end $$`)
     await bench.query(`create trigger take after insert on "${bench.schema}".receipts
       for each row when (new.key = '${winner.key}') execute function "${bench.schema}".take()`)
-    const claiming = await inTransaction(async (client) => {
-      await insert(client, loser)
-      const claiming = store.claim([winner, loser])
-      await untilWaiting()
-      await client.query('commit')
-      return { claiming }
-    })
-    expect(await claiming.claiming).toMatchObject([{ won: true }, { won: false, found: { token: 't' } }])
+    expect(await raceFor(store, [winner, loser])).toMatchObject(WON_AND_LOST)
     const { receipts } = await store.get([winner])
     expect(receipts[0]?.token).toBe('theirs')
   })
 })
+
+describe('the first race in a while', () => {
+  it('[R2, R60] undoes a batch, which goes out again, and is the only one that the server has to tell of', async () => {
+    const store = bench.open({ lockTimeoutMs: 20_000, statementTimeoutMs: 40_000 })
+    await put(store)
+    const before = await undone()
+    const first: [Draft, Draft] = [draft(), draft()]
+    expect(await raceFor(store, first)).toMatchObject(WON_AND_LOST)
+    const { events } = await store.audit({ tenant: first[0].tenant, limit: 10 })
+    expect(events.filter(({ key }) => key === first[0].key)).toHaveLength(1)
+    expect((await undone()) - before).toBe(1)
+    for (let i = 0; i < 3; i++) expect(await raceFor(store, [draft(), draft()])).toMatchObject(WON_AND_LOST)
+    expect((await undone()) - before).toBe(1)
+  })
+})
+
+const WON_AND_LOST = [{ won: true }, { won: false, found: { token: 't' } }]
+
+/** The second of the two is inserted by somebody else, who commits when the store's statement waits for it. */
+async function raceFor(store: Store, [winner, loser]: readonly [Draft, Draft]): Promise<readonly Claimed[]> {
+  const racing = await inTransaction(async (client) => {
+    await insert(client, loser)
+    const claiming = store.claim([winner, loser])
+    await untilWaiting()
+    await client.query('commit')
+    return { claiming }
+  })
+  return await racing.claiming
+}
+
+/** How many statements the server has told of in its log because a key was taken. Its log comes a little later. */
+async function undone(): Promise<number> {
+  const told = (what: string): number => bench.server.output().split(what).length - 1
+  const before = told('division by zero')
+  await bench.query('select 1/0').catch(() => {})
+  await vi.waitUntil(() => told('division by zero') > before)
+  return told('duplicate key value violates')
+}
 
 describe('batches over the same keys in different orders', () => {
   it('[R60] from eight processes never deadlock', async () => {

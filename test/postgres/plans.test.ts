@@ -1,7 +1,6 @@
 /**
  * Plans are made once a session and kept, mostly while the tables are still empty. Each statement that everything waits
- * for has to find a receipt by tenant and digest even then: one that goes through a tenant's receipts gets slower
- * with each of them.
+ * for has to find a receipt by its digest even then: one that goes through the receipts gets slower with each of them.
  */
 import { Client } from 'pg'
 import { expect, it } from 'vitest'
@@ -18,11 +17,12 @@ const CHOICES: readonly (readonly Group[])[] = [[], ['outcome'], ['place'], ['ou
 const ofClaims = (varying: readonly Group[]): readonly Group[] => varying.filter((group) => group !== 'note')
 const VERBS = [
   ['claim', DRAFT],
+  ['claimRacing', DRAFT],
   ['swap', SWAP],
   ['swapKept', KEPT],
 ] as const
 const cases = VERBS.flatMap(([verb, columns]) =>
-  (verb === 'claim' ? CHOICES.map(ofClaims) : CHOICES).map((varying) => ({
+  (verb.startsWith('claim') ? CHOICES.map(ofClaims) : CHOICES).map((varying) => ({
     verb,
     varying,
     params: columns.length,

@@ -92,7 +92,7 @@ it('a cursor that this store cannot have given is refused as one; from those tha
   await put(store)
   await put(store)
   const refusal = { code: 'INVALID_INTENT', retriable: false }
-  for (const cursor of ['junk', '[]', '{}', 'null', '["acme", "no digest"]', '-1', '1.5'])
+  for (const cursor of ['junk', '[]', '{}', 'null', 'no-digest', '-1', '1.5'])
     await expect(store.scan({ limit: 1, cursor }), cursor).rejects.toMatchObject(refusal)
   for (const cursor of ['junk', '-1', '1.5']) {
     for (const newestFirst of [false, true])

@@ -20,7 +20,7 @@ const SET_BACK_MS = 3_600_000
 
 export async function record(desk: Desk, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return
-  const placed = events.map((value) => ({ value, digest: digestOf(value) }))
+  const placed = events.map((event) => ({ event, digest: digestOf(event) }))
   await apart(placed, async (part) => {
     const { params, varying } = eventColumns(part)
     await send(desk.driver, desk.sql.record(varying), params)

@@ -8,11 +8,12 @@ import type { Draft } from '../../core/receipt.js'
 import type { Claimed } from '../../store.js'
 import { type Desk, send } from './desk.js'
 import { digestOf, mustBe } from './digest.js'
-import { tooBusy, wasLocked, wasRefused } from './errors.js'
-import { draftColumns, draftValues, type Placed } from './columns.js'
+import { tooBusy, wasLocked, wasRefused, wasTaken } from './errors.js'
+import { draftColumns, draftValues, type PlacedDraft } from './columns.js'
+import { oneEach } from './one-each.js'
 import { receiptOf, type Row } from './rows.js'
 
-interface Wanted extends Placed<Draft> {
+interface Wanted extends PlacedDraft {
   readonly at: number
 }
 
@@ -23,7 +24,7 @@ const WHICH = 21
 
 export async function claim(desk: Desk, drafts: readonly Draft[]): Promise<readonly Claimed[]> {
   const answers: (Claimed | undefined)[] = drafts.map(() => undefined)
-  let waiting: readonly Wanted[] = drafts.map((value, at) => ({ value, at, digest: digestOf(value) }))
+  let waiting: readonly Wanted[] = drafts.map(placed)
   for (let round = 0; waiting.length > 0; round++) {
     if (round >= MOST_ROUNDS) throw tooBusy()
     const { first, rest } = oneEach(waiting)
@@ -36,6 +37,10 @@ export async function claim(desk: Desk, drafts: readonly Draft[]): Promise<reado
   return answers as Claimed[]
 }
 
+function placed(draft: Draft, at: number): Wanted {
+  return { digest: digestOf(draft), draft, at }
+}
+
 /** What one claim of an address has found is what the others of the same batch would find. */
 function stillOpen(
   asked: readonly Wanted[],
@@ -44,10 +49,10 @@ function stillOpen(
 ): readonly Wanted[] {
   if (rest.length === 0) return rest
   const seen = new Map(asked.map(({ digest, at }) => [digest, answers[at]]))
-  return rest.filter(({ digest, at, value }) => {
+  return rest.filter(({ digest, at, draft }) => {
     const answer = seen.get(digest)
     if (answer?.won !== false) return true
-    mustBe(answer.found, value)
+    mustBe(answer.found, draft)
     answers[at] = answer
     return false
   })
@@ -58,20 +63,25 @@ async function claimGroup(
   group: readonly Wanted[],
   answers: (Claimed | undefined)[],
 ): Promise<readonly Wanted[]> {
-  let rows: readonly Row[]
+  const racing = group.length === 1 || desk.races.expected()
   try {
-    const [only, second] = group as readonly [Wanted, Wanted?]
-    if (second) {
-      const { params, varying } = draftColumns(group)
-      rows = await send(desk.driver, desk.sql.claim(varying), params)
-    } else {
-      rows = await send(desk.driver, desk.sql.claimOne, draftValues(only))
-    }
+    return readRound(group, await sendGroup(desk, group, racing), answers)
   } catch (error) {
+    if (!racing && wasTaken(error)) {
+      desk.races.seen()
+      return await claimGroup(desk, group, answers)
+    }
     if (group.length === 1 || !(wasLocked(error) || wasRefused(error))) throw error
     return await split(desk, group, answers)
   }
-  return readRound(group, rows, answers)
+}
+
+async function sendGroup(desk: Desk, group: readonly Wanted[], racing: boolean): Promise<readonly Row[]> {
+  const { driver, sql } = desk
+  const [only] = group as readonly [Wanted]
+  if (group.length === 1) return await send(driver, sql.claimOne, draftValues(only))
+  const { params, varying } = draftColumns(group)
+  return await send(driver, (racing ? sql.claimRacing : sql.claim)(varying), params)
 }
 
 /** Answers those it can, and returns the others. */
@@ -82,24 +92,22 @@ function readRound(
 ): readonly Wanted[] {
   const [head] = rows as [Row]
   const [now, epoch, inserted] = [Number(head[0]), Number(head[1]), Number(head[2])]
-  const open = new Set(group)
   for (const row of rows) {
     if (row[4] === null) continue
     const wanted = group[Number(row[3]) - 1] as Wanted
     const found = receiptOf(row, 5)
-    mustBe(found, wanted.value)
+    mustBe(found, wanted.draft)
     answers[wanted.at] = { won: false, now, found }
-    open.delete(wanted)
   }
+  const open = group.filter(({ at }) => answers[at] === undefined)
   // Which ones were inserted is only told where some were not.
   const named =
-    inserted === open.size ? undefined : new Set(((head[WHICH] as string | null) ?? '').split(','))
-  for (const wanted of open) {
-    if (named && !named.has(wanted.digest)) continue
-    answers[wanted.at] = { won: true, now, epoch: wanted.value.epoch ?? epoch }
-    open.delete(wanted)
-  }
-  return [...open]
+    inserted === open.length ? undefined : new Set(((head[WHICH] as string | null) ?? '').split(','))
+  return open.filter(({ at, digest, draft }) => {
+    if (named && !named.has(digest)) return true
+    answers[at] = { won: true, now, epoch: draft.epoch ?? epoch }
+    return false
+  })
 }
 
 /** All parts at once: the part with the locked key, or with what is refused, is split again until that is alone. */
@@ -120,33 +128,21 @@ async function allOf(parts: readonly Promise<readonly Wanted[]>[]): Promise<read
   return (await Promise.all(parts)).flat()
 }
 
-/** The first claim of each address, sorted by digest; the others have to see what came of it. */
-function oneEach(waiting: readonly Wanted[]): {
-  readonly first: readonly Wanted[]
-  readonly rest: readonly Wanted[]
-} {
-  const first = new Map<string, Wanted>()
-  const rest: Wanted[] = []
-  for (const wanted of waiting) {
-    if (first.has(wanted.digest)) rest.push(wanted)
-    else first.set(wanted.digest, wanted)
-  }
-  return { first: [...first.values()].sort(byDigest), rest }
-}
-
-export function byDigest(a: { readonly digest: string }, b: { readonly digest: string }): number {
-  return a.digest < b.digest ? -1 : a.digest > b.digest ? 1 : 0
-}
-
 /** A statement writes one note for all; nearly every batch has only one. */
 function groupByNote(wanted: readonly Wanted[]): readonly (readonly Wanted[])[] {
+  const [{ draft: usual }] = wanted as readonly [Wanted]
+  if (wanted.every(({ draft }) => isNotedAs(draft, usual))) return [wanted]
   const groups = new Map<string, Wanted[]>()
   for (const one of wanted) {
-    const { event, by, why } = one.value.audit
-    const id = by === undefined && why === undefined ? event : JSON.stringify([event, by, why])
+    const { event, by, why } = one.draft.audit
+    const id = JSON.stringify([event, by, why])
     const group = groups.get(id)
     if (group) group.push(one)
     else groups.set(id, [one])
   }
   return [...groups.values()]
+}
+
+function isNotedAs({ audit: a }: Draft, { audit: b }: Draft): boolean {
+  return a.event === b.event && a.by === b.by && a.why === b.why
 }

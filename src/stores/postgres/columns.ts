@@ -9,9 +9,18 @@ import { ArrayParam } from './arrays.js'
 import { type Column, DRAFT, EVENT, type Group, GROUPS, KEPT, SWAP, varies } from './sent.js'
 
 /** A draft and the digest of its address. */
-export interface Placed<T> {
+export interface PlacedDraft {
   readonly digest: string
-  readonly value: T
+  readonly draft: Draft
+}
+
+export interface PlacedSwap extends PlacedDraft {
+  readonly expect: Swap['expect']
+}
+
+export interface PlacedEvent {
+  readonly digest: string
+  readonly event: AuditEvent
 }
 
 export interface Columns {
@@ -21,58 +30,92 @@ export interface Columns {
 }
 
 type Scalar = string | number | null
-type Values<T> = (placed: Placed<T>) => readonly Scalar[]
+/** What a row has in each column, by the column's name. */
+type Reads<T> = Readonly<Record<string, (row: T) => Scalar>>
 
-export const draftColumns = (drafts: readonly Placed<Draft>[]): Columns => columns(DRAFT, drafts, draftValues)
-export const swapColumns = (swaps: readonly Placed<Swap>[]): Columns => columns(SWAP, swaps, swapValues)
-export const keptColumns = (swaps: readonly Placed<Swap>[]): Columns => columns(KEPT, swaps, keptValues)
-export const eventColumns = (events: readonly Placed<AuditEvent>[]): Columns =>
-  columns(EVENT, events, eventValues)
+const OF_DRAFT: Reads<PlacedDraft> = {
+  digest: ({ digest }) => digest,
+  tenant: ({ draft }) => draft.tenant,
+  scope: ({ draft }) => draft.scope,
+  key: ({ draft }) => draft.key,
+  fingerprint: ({ draft }) => draft.fingerprint,
+  state: ({ draft }) => draft.state,
+  token: ({ draft }) => draft.token,
+  attempt: ({ draft }) => draft.attempt,
+  max_attempts: ({ draft }) => draft.maxAttempts,
+  recovery: ({ draft }) => draft.recovery,
+  lease_ms: ({ draft }) => draft.leaseMs,
+  window_ms: ({ draft }) => draft.windowMs,
+  outcome: ({ draft }) => draft.outcome,
+  epoch: ({ draft }) => draft.epoch,
+  created_at: ({ draft }) => draft.createdAt,
+  for_ms: ({ draft }) => draft.forMs,
+  event: ({ draft }) => draft.audit.event,
+  '"by"': ({ draft }) => writable(draft.audit.by),
+  why: ({ draft }) => writable(draft.audit.why),
+}
+
+const OF_SWAP: Reads<PlacedSwap> = {
+  ...OF_DRAFT,
+  expect_token: ({ expect }) => expect.token,
+  expect_state: ({ expect }) => expect.state,
+  compare_until: ({ expect }) => (expect.until === undefined ? null : 'yes'),
+  expect_until: ({ expect }) => expect.until ?? null,
+}
+
+const OF_EVENT: Reads<PlacedEvent> = {
+  digest: ({ digest }) => digest,
+  epoch: ({ event }) => event.epoch,
+  attempt: ({ event }) => event.attempt,
+  count: ({ event }) => event.count,
+  tenant: ({ event }) => event.tenant,
+  scope: ({ event }) => event.scope,
+  key: ({ event }) => event.key,
+  event: ({ event }) => event.event,
+  state: ({ event }) => event.state,
+  fingerprint: ({ event }) => event.fingerprint,
+  '"by"': ({ event }) => writable(event.by),
+  why: ({ event }) => writable(event.why),
+}
+
+export const draftColumns = columnsOf(DRAFT, OF_DRAFT)
+export const swapColumns = columnsOf(SWAP, OF_SWAP)
+export const keptColumns = columnsOf(KEPT, OF_SWAP)
+export const eventColumns = columnsOf(EVENT, OF_EVENT)
+
+/** For the statements of a single receipt: all of it in parameters. */
+export const draftValues = valuesOf(DRAFT, OF_DRAFT)
+export const swapValues = valuesOf(SWAP, OF_SWAP)
+export const keptValues = valuesOf(KEPT, OF_SWAP)
 
 /** Token, epoch and arrival stay, and with them all that was written with the claim. */
-export function keepsClaim({ expect, next }: Swap): boolean {
-  return next.token === expect.token && next.epoch !== null && next.createdAt !== null
+export function keepsClaim({ expect, draft }: PlacedSwap): boolean {
+  return draft.token === expect.token && draft.epoch !== null && draft.createdAt !== null
 }
 
-/** These four in the order of their columns in sent.ts. */
-export function draftValues({ digest, value: draft }: Placed<Draft>): readonly Scalar[] {
-  const { tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery, audit } = draft
-  const { leaseMs, windowMs, outcome, epoch, createdAt, forMs } = draft
-  const content = [digest, tenant, scope, key, fingerprint, state, token, attempt, maxAttempts, recovery]
-  const rest = [leaseMs, windowMs, outcome, epoch, createdAt, forMs]
-  return [...content, ...rest, audit.event, writable(audit.by), writable(audit.why)]
+function valuesOf<T>(all: readonly Column[], reads: Reads<T>): (row: T) => readonly Scalar[] {
+  const read = all.map(({ name }) => reads[name] as (row: T) => Scalar)
+  return (row) => read.map((of) => of(row))
 }
 
-export function swapValues({ digest, value }: Placed<Swap>): readonly Scalar[] {
-  return [...draftValues({ digest, value: value.next }), ...expectedValues(value)]
-}
-
-export function keptValues({ digest, value }: Placed<Swap>): readonly Scalar[] {
-  const { tenant, state, outcome, forMs, audit } = value.next
-  const note = [audit.event, writable(audit.by), writable(audit.why)]
-  return [digest, tenant, state, outcome, forMs, ...note, ...expectedValues(value)]
-}
-
-function expectedValues({ expect: { token, state, until } }: Swap): readonly Scalar[] {
-  return [token, state, until === undefined ? null : 'yes', until ?? null]
-}
-
-function eventValues({ digest, value: event }: Placed<AuditEvent>): readonly Scalar[] {
-  const { epoch, attempt, count, tenant, scope, key, state, fingerprint } = event
-  const place = [digest, epoch, attempt, count, tenant, scope, key]
-  return [...place, event.event, state, fingerprint, writable(event.by), writable(event.why)]
-}
-
-function columns<T>(all: readonly Column[], rows: readonly Placed<T>[], values: Values<T>): Columns {
-  const table = rows.map(values)
-  const of = all.map((_, i) => table.map((row) => row[i] as Scalar))
-  const differs = of.map((column) => column.some((value) => value !== column[0]))
-  const varying = GROUPS.filter((group) => all.some((column, i) => column.group === group && differs[i]))
-  const params = all.map((column, i) => {
-    const sent = of[i] as readonly Scalar[]
-    return varies(column, varying) ? new ArrayParam(kindOf(column.type), sent) : (sent[0] ?? null)
-  })
-  return { params, varying }
+function columnsOf<T>(all: readonly Column[], reads: Reads<T>): (rows: readonly T[]) => Columns {
+  const columns = all.map((column) => ({ ...column, read: reads[column.name] as (row: T) => Scalar }))
+  return (rows) => {
+    const [first] = rows as readonly [T]
+    const varying = GROUPS.filter((group) =>
+      columns.some((column) => {
+        if (column.group !== group) return false
+        const usual = column.read(first)
+        return rows.some((row) => column.read(row) !== usual)
+      }),
+    )
+    const params = columns.map((column) =>
+      varies(column, varying)
+        ? new ArrayParam(kindOf(column.type), rows.map(column.read))
+        : column.read(first),
+    )
+    return { params, varying }
+  }
 }
 
 function kindOf(type: string): ArrayParam['kind'] {

@@ -5,6 +5,7 @@ import { isReplica, replica, wasRefused, wasUndone } from './errors.js'
 import type { Frontier } from './frontier.js'
 import type { Hints } from './hints.js'
 import type { Terms } from './options.js'
+import type { Races } from './races.js'
 import type { Row } from './rows.js'
 import type { Statement, Statements } from './statements.js'
 
@@ -14,6 +15,7 @@ export interface Desk {
   readonly sql: Statements
   readonly hints: Hints
   readonly frontier: Frontier
+  readonly races: Races
 }
 
 const TRIES = 10

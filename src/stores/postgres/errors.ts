@@ -17,6 +17,11 @@ export function wasLocked(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
+/** Somebody else's insert came first: nothing of the statement was kept. */
+export function wasTaken(error: unknown): boolean {
+  return sqlState(error) === '23505'
+}
+
 /** A value that the server has no room or no letters for: nothing of the statement was kept. */
 export function wasRefused(error: unknown): boolean {
   return sqlState(error)?.startsWith('22') === true

@@ -18,6 +18,7 @@ import { createHints } from './hints.js'
 import { migrate } from './migrate.js'
 import { type PostgresOptions, termsOf } from './options.js'
 import { forget, purge } from './purge.js'
+import { createRaces } from './races.js'
 import { get, scan } from './read.js'
 import type { PostgresConnection } from './shapes.js'
 import { statements } from './statements.js'
@@ -38,7 +39,8 @@ export function postgresStore(
   const driver = connect(connection, terms)
   const sql = statements(terms.schema)
   const hints = createHints(driver, terms.schema)
-  const desk: Desk = { driver, terms, sql, hints, frontier: createFrontier(driver, sql) }
+  const frontier = createFrontier(driver, sql)
+  const desk: Desk = { driver, terms, sql, hints, frontier, races: createRaces() }
   let migrating: Promise<void> | undefined
   let closing: Promise<void> | undefined
 

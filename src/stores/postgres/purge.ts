@@ -17,10 +17,6 @@ export async function forget(desk: Desk, claims: readonly ReceiptClaim[]): Promi
   const [gone] = await send(desk.driver, desk.sql.forget, [
     new ArrayParam('uuid', claims.map(digestOf)),
     new ArrayParam(
-      'text',
-      claims.map(({ tenant }) => tenant),
-    ),
-    new ArrayParam(
       'number',
       claims.map(({ epoch }) => epoch),
     ),

@@ -1,6 +1,6 @@
 /**
- * The tables, as SQL that an operator can read and run by hand. Receipts are found by a digest of their address
- * behind the tenant; the address itself stands in the row and is always compared. Settling a receipt changes no
+ * The tables, as SQL that an operator can read and run by hand. Receipts are found by a digest of their address, which
+ * begins with the tenant's; the address itself stands in the row and is always compared. Settling a receipt changes no
  * indexed column, so Postgres can write the new version into the room that `fillfactor` left on the same page,
  * without touching an index; what that takes is said in docs/adr/0004-postgres.md.
  */
@@ -36,7 +36,7 @@ create table ${s}.meta (
 );
 
 create table ${s}.receipts (
-  digest       uuid    not null,            -- the first half of the SHA-256 of the address
+  digest       uuid    primary key,         -- a quarter of the tenant's SHA-256, then of the address's
   epoch        bigint  not null,            -- microseconds: the fencing number of the last claim
   created_at   bigint  not null,            -- milliseconds since 1970, as all that follow
   at           bigint  not null,
@@ -54,13 +54,12 @@ create table ${s}.receipts (
   recovery     text collate "C" not null,
   token        text collate "C" not null,
   fingerprint  text collate "C" not null,
-  outcome      text collate "C",
-  primary key (tenant, digest)
+  outcome      text collate "C"
 ) with (fillfactor = 35, autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.1);
 
 create index receipts_forget    on ${s}.receipts (forget_at) where forget_at is not null;
 create index receipts_epoch     on ${s}.receipts (epoch);
-create index receipts_attention on ${s}.receipts (tenant, digest) where attention;
+create index receipts_attention on ${s}.receipts (digest) where attention;
 
 create table ${s}.audit (
   id           bigint generated always as identity primary key,

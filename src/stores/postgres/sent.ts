@@ -37,7 +37,7 @@ const EXPECTED = columns(`expect_token text each, expect_state text rest, compar
 export const SWAP: readonly Column[] = [...DRAFT, ...EXPECTED]
 /** A change that keeps what was claimed: all that it brings. */
 export const KEPT: readonly Column[] = [
-  ...columns(`digest uuid each, tenant text place, state text rest, outcome text outcome, for_ms bigint rest,
+  ...columns(`digest uuid each, state text rest, outcome text outcome, for_ms bigint rest,
     event text note, "by" text note, why text note`),
   ...EXPECTED,
 ]
@@ -46,20 +46,13 @@ export const EVENT =
   scope text place, key text each, event text rest, state text rest, fingerprint text each, "by" text rest,
   why text rest`)
 
-/**
- * The rows of a batch, as far as they differ, with their place in it. Where they belong is always part of them: a plan
- * that knows the tenant without the rows may go through all receipts of that tenant, and did, where it was made while
- * there were none.
- */
+/** The rows of a batch, as far as they differ, with their place in it. */
 export function rowsOf(all: readonly Column[], varying: readonly Group[]): string {
   const numbered = all.map((column, i) => ({ ...column, param: i + 1 }))
   const sent = numbered.filter((column) => varies(column, varying))
-  const place = numbered.filter((column) => column.group === 'place' && !varies(column, varying))
-  const given = ['sent.*', ...place.map(({ name, type, param }) => `$${param}::${type} as ${name}`)]
   const arrays = sent.map(({ type, param }) => `$${param}::${type}[]`)
   const names = sent.map(({ name }) => name)
-  return `select ${given.join(', ')}
-  from unnest(${arrays.join(', ')}) with ordinality as sent (${names.join(', ')}, ord)`
+  return `select * from unnest(${arrays.join(', ')}) with ordinality as sent (${names.join(', ')}, ord)`
 }
 
 export function varies({ group }: Column, varying: readonly Group[]): boolean {
@@ -74,9 +67,7 @@ export function valuesOf(all: readonly Column[], varying?: readonly Group[]): Va
   const called = new Map(
     all.map((column, i) => [
       column.name,
-      varying && (column.group === 'place' || varies(column, varying))
-        ? `w.${column.name}`
-        : `$${i + 1}::${column.type}`,
+      varying && varies(column, varying) ? `w.${column.name}` : `$${i + 1}::${column.type}`,
     ]),
   )
   return (name) => called.get(name) as string

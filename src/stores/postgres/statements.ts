@@ -31,8 +31,9 @@ export function statements(schema: string) {
   const regclass = (table: string): string => `${text(table)}::regclass`
   return {
     /** See writes.ts. The first two also for a batch of one, whose values need no arrays: a lone caller waits less. */
-    claim: variants('claim', (varying) => claim(s, varying)),
-    claimOne: named('claim_one', claim(s)),
+    claim: variants('claim', (varying) => claim(s, { varying, races: false })),
+    claimRacing: variants('claim_racing', (varying) => claim(s, { varying, races: true })),
+    claimOne: named('claim_one', claim(s, { races: true })),
     swap: variants('swap', (varying) => swap(s, { varying, kept: false })),
     swapKept: variants('swap_kept', (varying) => swap(s, { varying, kept: true })),
     swapOne: named('swap_one', swap(s, { kept: false })),
@@ -44,8 +45,8 @@ export function statements(schema: string) {
       `with ${CLOCK}
 select c.now::float8, pg_is_in_recovery(), w.ord::int, ${receiptColumns('r')}
 from clock c left join (
-  unnest($1::uuid[], $2::text[]) with ordinality as w (digest, tenant, ord)
-  join ${s}.receipts r on r.tenant = w.tenant and r.digest = w.digest) on true`,
+  unnest($1::uuid[]) with ordinality as w (digest, ord)
+  join ${s}.receipts r on r.digest = w.digest) on true`,
     ),
 
     /**
@@ -63,14 +64,14 @@ from clock c left join (
         ),
       ),
 
-    /** The same for those that are named: by digest, tenant and epoch. */
+    /** The same for those that are named: by digest and epoch. */
     forget: named(
       'forget',
       forgetting(
         s,
-        `select r.ctid as place from unnest($1::uuid[], $2::text[], $3::bigint[]) as w (digest, tenant, epoch)
-  join ${s}.receipts r on r.tenant = w.tenant and r.digest = w.digest and r.epoch = w.epoch
-  where ${IS_OVER} order by r.tenant, r.digest for update of r skip locked`,
+        `select r.ctid as place from unnest($1::uuid[], $2::bigint[]) as w (digest, epoch)
+  join ${s}.receipts r on r.digest = w.digest and r.epoch = w.epoch
+  where ${IS_OVER} order by r.digest for update of r skip locked`,
       ),
     ),
 
@@ -108,15 +109,15 @@ where l.locktype = 'relation' and l.relation = ${regclass('receipts')} and l.dat
       `with m as materialized (select frontier from ${s}.meta for update skip locked),
 visited as materialized (
   select * from (
-    select tenant, digest, epoch, state from ${s}.receipts where epoch > (select frontier from m)
+    select digest, epoch, state from ${s}.receipts where epoch > (select frontier from m)
     order by epoch fetch first ${ADVANCE_BY} rows with ties) r
   where epoch < $1::float8::bigint),
 late as materialized (
-  select r.tenant, r.digest from visited v join ${s}.receipts r on r.tenant = v.tenant and r.digest = v.digest
+  select r.digest from visited v join ${s}.receipts r on r.digest = v.digest
   where v.state = 'pending' and r.state = 'pending' for update of r nowait),
 marked as (
   update ${s}.receipts r set attention = true, forget_at = null
-  from late l where r.tenant = l.tenant and r.digest = l.digest),
+  from late l where r.digest = l.digest),
 moved as (
   update ${s}.meta set frontier = v.last from (select max(epoch) as last from visited) v where v.last is not null)
 select count(*)::int from visited`,

@@ -5,43 +5,33 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Swap, Swapped } from '../../store.js'
-import { byDigest } from './claim.js'
 import { apart, type Desk, send } from './desk.js'
 import { digestOf } from './digest.js'
+import { oneEach } from './one-each.js'
 import { locked, wasLocked } from './errors.js'
-import { keepsClaim, keptColumns, keptValues, type Placed, swapColumns, swapValues } from './columns.js'
+import { keepsClaim, keptColumns, keptValues, type PlacedSwap, swapColumns, swapValues } from './columns.js'
 import type { Row } from './rows.js'
 
-interface Change extends Placed<Swap> {
+interface Change extends PlacedSwap {
   readonly at: number
 }
 
 export async function swap(desk: Desk, changes: readonly Swap[]): Promise<readonly Swapped[]> {
   const answers: (Swapped | undefined)[] = changes.map(() => undefined)
-  let waiting: readonly Change[] = changes.map((value, at) => ({ value, at, digest: digestOf(value.next) }))
+  let waiting: readonly Change[] = changes.map(placed)
   while (waiting.length > 0) {
-    const { turn, later } = nextTurn(waiting)
-    await apart(turn, async (part) => {
+    const { first, rest } = oneEach(waiting)
+    await apart(first, async (part) => {
       // Of a turn that was refused half-way, some have their answer.
       if (answers[(part[0] as Change).at] === undefined) await swapTurn(desk, part, answers)
     })
-    waiting = later
+    waiting = rest
   }
   return answers as Swapped[]
 }
 
-/** The first change of each address, sorted by digest. */
-function nextTurn(waiting: readonly Change[]): {
-  readonly turn: readonly Change[]
-  readonly later: readonly Change[]
-} {
-  const turn = new Map<string, Change>()
-  const later: Change[] = []
-  for (const change of waiting) {
-    if (turn.has(change.digest)) later.push(change)
-    else turn.set(change.digest, change)
-  }
-  return { turn: [...turn.values()].sort(byDigest), later }
+function placed({ expect, next: draft }: Swap, at: number): Change {
+  return { digest: digestOf(draft), draft, expect, at }
 }
 
 async function swapTurn(
@@ -73,7 +63,7 @@ async function swapTurn(
 /** What all of them keep of their claims is neither sent nor written. */
 function sendTurn(desk: Desk, turn: readonly Change[]): Promise<readonly Row[]> {
   const { driver, sql } = desk
-  const kept = turn.every(({ value }) => keepsClaim(value))
+  const kept = turn.every(keepsClaim)
   if (turn.length === 1) {
     const [only] = turn as readonly [Change]
     return kept
@@ -92,14 +82,14 @@ function readAnswer(
   answers: (Swapped | undefined)[],
 ): readonly Change[] {
   const { now, done, busy, epochs } = readSwapped(rows[0] as Row, turn.length)
-  turn.forEach(({ at, value, digest }, i) => {
+  turn.forEach(({ at, draft, expect, digest }, i) => {
     if (busy?.has(i + 1)) return
     if (done && !done.has(i + 1)) {
       answers[at] = { done: false, now }
       return
     }
-    answers[at] = { done: true, now, epoch: epochs?.get(i + 1) ?? (value.next.epoch as number) }
-    if (value.expect.state === 'pending' && value.next.state !== 'pending') desk.hints.settled(digest)
+    answers[at] = { done: true, now, epoch: epochs?.get(i + 1) ?? (draft.epoch as number) }
+    if (expect.state === 'pending' && draft.state !== 'pending') desk.hints.settled(digest)
   })
   return busy ? turn.filter((_, i) => busy.has(i + 1)) : []
 }

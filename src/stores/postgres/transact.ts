@@ -108,13 +108,13 @@ function txOf(
 
 /** No second try here: the transaction is the caller's. */
 function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap) => Promise<Swapped> {
-  return async (value) => {
-    const digest = digestOf(value.next)
-    const rows = await session.run(desk.sql.swapOne, swapValues({ digest, value }))
+  return async ({ expect, next: draft }) => {
+    const digest = digestOf(draft)
+    const rows = await session.run(desk.sql.swapOne, swapValues({ digest, draft, expect }))
     const { now, done, epochs } = readSwapped(rows[0] as Row, 1)
     if (done) return { done: false, now }
-    if (value.next.state !== 'pending') settled.push(digest)
-    return { done: true, now, epoch: epochs?.get(1) ?? (value.next.epoch as number) }
+    if (draft.state !== 'pending') settled.push(digest)
+    return { done: true, now, epoch: epochs?.get(1) ?? (draft.epoch as number) }
   }
 }
 

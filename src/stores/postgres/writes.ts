@@ -17,15 +17,22 @@ import {
 
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
+export interface ClaimKind {
+  /** Undefined: for a single receipt. */
+  readonly varying?: readonly Group[] | undefined
+  /** Lets another's insert of the same key win. Without it, such a race fails the statement. */
+  readonly races: boolean
+}
+
 /**
  * Inserts those that are not there. Of those that are, the row as the statement's snapshot has it: a row that somebody
  * else is changing is not waited for. Who is neither inserted nor found lost a race to a commit. A batch has one audit
- * note for all. `varying` undefined: for a single receipt.
+ * note for all.
  */
-export function claim(s: string, varying?: readonly Group[]): string {
+export function claim(s: string, { varying, races }: ClaimKind): string {
   const v = valuesOf(DRAFT, varying)
   const found = `select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
-    where r.tenant = ${v('tenant')} and r.digest = ${v('digest')}`
+    where r.digest = ${v('digest')}`
   const looked = varying
     ? `wanted as materialized (
   select w.*, r.* from (${rowsOf(DRAFT, varying)}) w
@@ -44,14 +51,14 @@ inserted as (
       else c.now + ${v('for_ms')} end,
     ${v('state')} = 'unknown' or (${v('state')} = 'pending' and ${v('epoch')} is not null)
   from ${varying ? 'clock c, wanted w where w.f0 is null' : 'clock c where not exists (select from wanted)'}
-  on conflict do nothing
+  ${races ? 'on conflict do nothing' : ''}
   returning digest, at, epoch, attempt, tenant, scope, key, state, fingerprint),
 noted as (
   insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
   select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, ${NOTE.map(v).join(', ')}
   from inserted)
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${varying ? 'w.ord::int' : '1'},
-  ${FOUND.join(', ')}, ${varying ? WHICH : 'null'}
+  ${FOUND.join(', ')}, ${varying && races ? WHICH : 'null'}
 from clock c left join wanted w on w.f0 is not null`
 }
 
@@ -121,8 +128,8 @@ const REPLACED = `fingerprint token attempt max_attempts recovery lease_ms windo
 
 /** The token of a claim is nobody else's: where that is the one, so is the address. */
 function asExpected(v: Value, kept: boolean): string {
-  return `r.tenant = ${v('tenant')} and r.digest = ${v('digest')}
-    ${kept ? '' : `and r.scope = ${v('scope')} and r.key = ${v('key')}`}
+  return `r.digest = ${v('digest')}
+    ${kept ? '' : `and r.tenant = ${v('tenant')} and r.scope = ${v('scope')} and r.key = ${v('key')}`}
     and r.token = ${v('expect_token')} and r.state = ${v('expect_state')}
     and (${v('compare_until')} is null or r.until is not distinct from ${v('expect_until')})`
 }
