@@ -6,6 +6,7 @@
 import { ownerDraft } from '../core/drafts.js'
 import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
+import { isPromised } from '../core/promised.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
 import { abandon } from './abandon.js'
 import type { Kept } from './lease-keeper.js'
@@ -86,17 +87,8 @@ export function underLease<T>(
   const attempt = new RunningAttempt(receipt)
   const endsMs = room.timers.elapsedMs() + timeoutMs
   const result = work(attempt)
-  if (!isPromise(result)) return result
+  if (!isPromised(result)) return result
   return new Underway<T>(room, receipt, attempt, timeoutMs, sinceMs, endsMs).race(result)
-}
-
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return (
-    value !== null &&
-    (typeof value === 'object' || typeof value === 'function') &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
 }
 
 /** An effect that is running, as the keeper of its lease sees it. */

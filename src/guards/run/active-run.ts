@@ -1,4 +1,5 @@
 /** One run in the hands of this worker, and what its steps keep. */
+import type { Policy } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import type { Link } from './chain.js'
 import type { RunTerms } from './terms.js'
@@ -7,8 +8,11 @@ export interface ActiveRun {
   readonly ibid: Ibid
   readonly runId: string
   readonly tenant: string
+  readonly stepScope: string
   readonly agent: string
   readonly terms: RunTerms
+  /** Of a step that says nothing else. */
+  readonly stepPolicy: Policy<never>
   readonly signal: AbortSignal
   /** Throws when no step may begin any more: the run was stopped, or this attempt at it is over. */
   mustGoOn(): void
@@ -19,8 +23,8 @@ export interface ActiveRun {
   readonly latestWakeMs: number
   /** A sleep, which uses up no time of this attempt. It is cut short when this worker closes: another goes on. */
   pause(ms: number): Promise<void>
-  /** What uses up the time of this attempt, also while the run sleeps beside it. */
-  atWork<T>(step: Promise<T>): Promise<T>
+  /** What uses up the time of this attempt, also while the run sleeps beside it. Rejects with what `step` throws. */
+  atWork<T>(step: () => Promise<T>): Promise<T>
 }
 
 /** What a step's receipt keeps. */

@@ -66,7 +66,7 @@ export async function callTool<O extends Observed>(
   const { tenant, runId, signal } = run
   const context = { ...options, tenant, runId, stepId, ordinal, signal }
   const ask = (): Promise<O> => broker.call(tool, args, context)
-  const where = stepWhere(tenant, runId, place)
+  const where = stepWhere(run, place)
   const asked = printOf(args)
   let refused: O | undefined
   async function effect(): Promise<CallRecord<O>> {

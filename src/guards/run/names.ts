@@ -49,9 +49,13 @@ export function triggerWhere({ tenant, agent, key }: RunName, runFingerprint: st
 }
 
 /** A step's receipt has the run in its scope, and its place in the run as its key: `3`, `3.1`, `3.issue_refund#1`. */
-export function stepWhere(tenant: string, runId: string, place: string): Where {
+export function stepWhere(
+  run: { readonly tenant: string; readonly stepScope: string },
+  place: string,
+): Where {
+  const { tenant, stepScope: scope } = run
   const key = place.length <= LONGEST_PLACE ? place : deriveKey({ tenant, layer: 'step' }, place)
-  return { tenant, scope: stepScope(runId), key }
+  return { tenant, scope, key }
 }
 
 /** The key of a step for a downstream, which knows no scopes: no step of any other run has it. */

@@ -10,10 +10,10 @@ import { attemptsUsed, type Claimed, spare } from './attempts.js'
 import type { Link } from './chain.js'
 import { type AtWork, atWorkId, type Desk } from './desk.js'
 import { createEnds, type Ends } from './ends.js'
-import { cancelWhere, runIdOf } from './names.js'
+import { cancelWhere, runIdOf, stepScope } from './names.js'
 import { attemptOver, type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
-import type { RunTerms } from './terms.js'
+import { type RunTerms, stepPolicy } from './terms.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
 
 /** A run, as its code sees it. */
@@ -96,8 +96,10 @@ async function attend<T>(
       ibid: desk.ibid,
       runId,
       tenant,
+      stepScope: stepScope(runId),
       agent,
       terms,
+      stepPolicy: stepPolicy({}, undefined, terms),
       signal,
       mustGoOn() {
         signal.throwIfAborted()

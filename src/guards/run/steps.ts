@@ -7,6 +7,7 @@
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import type { Attempt, Policy } from '../../core/policy.js'
+import { isPromised } from '../../core/promised.js'
 import type { ActiveRun, StepRecord } from './active-run.js'
 import { type Caller, type CallOptions, callTool, type Observed } from './call.js'
 import type { Link } from './chain.js'
@@ -62,9 +63,9 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
       return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
     },
     // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
-    step<T>(name: string, fn: (step: Step) => T | Promise<T>, options: StepOptions<T> = {}) {
-      const place = options.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
-      return run.atWork(perform(run, place, name, fn, options))
+    step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>) {
+      const place = options?.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
+      return run.atWork(() => perform(run, place, name, fn, options))
     },
     async call(broker, tool, args, options = {}) {
       const ordinal = calls.get(tool) ?? 0
@@ -72,7 +73,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
       run.mustGoOn()
       const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
       const stepId = parent === '' ? 'run' : parent
-      return await run.atWork(callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
+      return await run.atWork(() => callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
     },
     async sleep(duration) {
       const ms = toMs(duration, 'sleep')
@@ -88,23 +89,25 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   }
 }
 
-async function perform<T>(
+function perform<T>(
   run: ActiveRun,
   place: string,
   name: string,
   fn: (step: Step) => T | Promise<T>,
-  options: StepOptions<T>,
+  options: StepOptions<T> | undefined,
 ): Promise<T> {
   checkName(name)
   if (typeof fn !== 'function') {
     throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
   }
+  const effect = (attempt: Attempt): T | Promise<T> => fn(new ActiveStep(run, place, attempt))
+  if (options === undefined) return recorded(run, place, name, undefined, effect, run.stepPolicy)
   checkStepOptions(options)
   const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
-  return recorded(run, place, name, options.input, (attempt) => fn(stepOf(run, place, attempt)), policy)
+  return recorded(run, place, name, options.input, effect, policy)
 }
 
-async function recorded<T>(
+function recorded<T>(
   run: ActiveRun,
   place: string,
   name: string,
@@ -113,26 +116,71 @@ async function recorded<T>(
   policy: Policy<StepRecord<T>>,
 ): Promise<T> {
   run.mustGoOn()
-  const { tenant, scope, key } = stepWhere(run.tenant, run.runId, place)
+  const { tenant, scope, key } = stepWhere(run, place)
   const payload = input === undefined ? { name } : { name, input }
-  const record = async (attempt: Attempt): Promise<StepRecord<T>> => ({ name, value: await effect(attempt) })
-  try {
-    const done = await run.ibid.once({ tenant, scope, key, payload }, record, policy)
-    return done.value.value
-  } catch (error) {
-    if (!isReused(error, { scope, key })) throw error
-    const found = await run.ibid.get({ tenant, scope, key })
-    throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
+  const record = (attempt: Attempt): StepRecord<T> | Promise<StepRecord<T>> => {
+    const made = effect(attempt)
+    return isPromised(made) ? made.then((value) => ({ name, value })) : { name, value: made }
   }
+  return run.ibid.once({ tenant, scope, key, payload }, record, policy).then(
+    (done) => done.value.value,
+    async (error: unknown) => {
+      if (!isReused(error, { scope, key })) throw error
+      const found = await run.ibid.get({ tenant, scope, key })
+      throw diverged(run.runId, place, name, (found?.value as StepRecord<T> | undefined)?.name)
+    },
+  )
 }
 
-function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
-  const steps = stepsOf(run, place, attempt)
-  return Object.assign(steps, {
-    key: stepKey(run.runId, attempt),
-    number: attempt.number,
-    epoch: attempt.epoch,
-  })
+/** What a step's function is given. Steps of its own are set up when it takes one: most never do. */
+class ActiveStep implements Step {
+  readonly number: number
+  readonly epoch: number
+  readonly #run: ActiveRun
+  readonly #place: string
+  readonly #attempt: Attempt
+  #made: Steps | undefined
+
+  constructor(run: ActiveRun, place: string, attempt: Attempt) {
+    this.number = attempt.number
+    this.epoch = attempt.epoch
+    this.#run = run
+    this.#place = place
+    this.#attempt = attempt
+  }
+
+  get key(): string {
+    return stepKey(this.#run.runId, this.#attempt)
+  }
+
+  get #steps(): Steps {
+    this.#made ??= stepsOf(this.#run, this.#place, this.#attempt)
+    return this.#made
+  }
+
+  get step(): Steps['step'] {
+    return this.#steps.step
+  }
+
+  get call(): Steps['call'] {
+    return this.#steps.call
+  }
+
+  get sleep(): Steps['sleep'] {
+    return this.#steps.sleep
+  }
+
+  get sleepUntil(): Steps['sleepUntil'] {
+    return this.#steps.sleepUntil
+  }
+
+  get signal(): AbortSignal {
+    return this.#steps.signal
+  }
+
+  get chain(): readonly Link[] {
+    return this.#steps.chain
+  }
 }
 
 /** A status check speaks of the step's value and knows it by the key for the downstream; what is kept is the record. */

@@ -8,7 +8,7 @@ export interface TimeLimit {
   /** Rejects with what `error` made when the time is up. */
   readonly up: Promise<never>
   asleep<T>(sleep: Promise<T>): Promise<T>
-  atWork<T>(step: Promise<T>): Promise<T>
+  atWork<T>(step: () => Promise<T>): Promise<T>
   /** The attempt is over. */
   end(): void
 }
@@ -71,7 +71,7 @@ export function createTimeLimit(timers: Timers, limitMs: number, error: () => Er
       working++
       changed()
       try {
-        return await step
+        return await step()
       } finally {
         working--
         changed()
