@@ -36,8 +36,8 @@ export const run = [
     },
     {
       name: 'a step has a key that a step of another run has too',
-      find: '    key: stepKey(run.runId, attempt),\n',
-      put: '    key: attempt.key,\n',
+      find: 'return stepKey(this.#run.runId, this.#attempt)',
+      put: 'return this.#attempt.key',
     },
   ]),
   ...at('steps.ts', 'timeline', [
