@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { Client, Pool } from 'pg'
-import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT } from './workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP } from './workload.mjs'
 
 const SCHEMA = `
 create schema if not exists ibid_raw;
@@ -107,7 +107,7 @@ export async function naive({ url, count, callers = 256, connections = 16 }) {
 /** One caller, two round trips, one after the other. */
 export async function roundTrips({ url, count }) {
   const pool = await open(url, 1)
-  await perSecond(200, 1, () => naiveAction(pool))
+  await perSecond(WARM_UP, 1, () => naiveAction(pool))
   const rate = await perSecond(count, 1, () => naiveAction(pool))
   await pool.end()
   return rate

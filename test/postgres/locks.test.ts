@@ -56,6 +56,19 @@ describe('a receipt that somebody else has locked', () => {
     })
   })
 
+  it('[R2] is told to a lone claim of it as it was, also while it is being changed', async () => {
+    const store = bench.open({ lockTimeoutMs: 50 })
+    const taken = await put(store)
+    await inTransaction(async (client) => {
+      await client.query(`update "${bench.schema}".receipts set token = 'theirs'`)
+      for (let i = 0; i < 2; i++) {
+        const [answer] = await store.claim([draft({ key: taken.key })])
+        expect(answer).toMatchObject({ won: false, found: { token: taken.token } })
+      }
+      expect(await store.claim([draft()])).toMatchObject([{ won: true }])
+    })
+  })
+
   it('does not keep the others of a batch from being settled', async () => {
     for (const connection of [bench.server.url, bench.admin]) {
       const store = bench.open({ lockTimeoutMs: 100 }, connection)

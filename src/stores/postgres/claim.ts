@@ -63,25 +63,49 @@ async function claimGroup(
   group: readonly Wanted[],
   answers: (Claimed | undefined)[],
 ): Promise<readonly Wanted[]> {
-  const racing = group.length === 1 || desk.races.expected()
+  const [only, second] = group as readonly [Wanted, Wanted?]
+  if (!second) return await claimOne(desk, only, answers)
+  const { driver, sql, races } = desk
+  const racing = races.expected()
+  const { params, varying } = draftColumns(group)
   try {
-    return readRound(group, await sendGroup(desk, group, racing), answers)
+    const rows = await send(driver, (racing ? sql.claimRacing : sql.claim)(varying), params)
+    return readRound(group, rows, answers)
   } catch (error) {
     if (!racing && wasTaken(error)) {
-      desk.races.seen()
+      races.seen()
       return await claimGroup(desk, group, answers)
     }
-    if (group.length === 1 || !(wasLocked(error) || wasRefused(error))) throw error
+    if (!(wasLocked(error) || wasRefused(error))) throw error
     return await split(desk, group, answers)
   }
 }
 
-async function sendGroup(desk: Desk, group: readonly Wanted[], racing: boolean): Promise<readonly Row[]> {
-  const { driver, sql } = desk
-  const [only] = group as readonly [Wanted]
-  if (group.length === 1) return await send(driver, sql.claimOne, draftValues(only))
-  const { params, varying } = draftColumns(group)
-  return await send(driver, (racing ? sql.claimRacing : sql.claim)(varying), params)
+/** As if it were new, unless the last one was not: then with a look at what is there. */
+async function claimOne(
+  desk: Desk,
+  wanted: Wanted,
+  answers: (Claimed | undefined)[],
+): Promise<readonly Wanted[]> {
+  const values = draftValues(wanted)
+  const stamps = desk.duplicates.expected ? undefined : await insertAlone(desk, values)
+  if (stamps) {
+    answers[wanted.at] = { won: true, now: Number(stamps[0]), epoch: Number(stamps[1]) }
+    return []
+  }
+  const missed = readRound([wanted], await send(desk.driver, desk.sql.claimOne, values), answers)
+  desk.duplicates.expected = answers[wanted.at]?.won === false
+  return missed
+}
+
+/** Undefined: it is there, or somebody else is changing it. */
+async function insertAlone(desk: Desk, values: readonly unknown[]): Promise<Row | undefined> {
+  try {
+    return (await send(desk.driver, desk.sql.claimAlone, values))[0]
+  } catch (error) {
+    if (wasLocked(error)) return undefined
+    throw error
+  }
 }
 
 /** Answers those it can, and returns the others. */

@@ -16,6 +16,8 @@ export interface Desk {
   readonly hints: Hints
   readonly frontier: Frontier
   readonly races: Races
+  /** Whether the last claim that went alone found something there. */
+  readonly duplicates: { expected: boolean }
 }
 
 const TRIES = 10

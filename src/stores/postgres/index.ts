@@ -40,7 +40,15 @@ export function postgresStore(
   const sql = statements(terms.schema)
   const hints = createHints(driver, terms.schema)
   const frontier = createFrontier(driver, sql)
-  const desk: Desk = { driver, terms, sql, hints, frontier, races: createRaces() }
+  const desk: Desk = {
+    driver,
+    terms,
+    sql,
+    hints,
+    frontier,
+    races: createRaces(),
+    duplicates: { expected: false },
+  }
   let migrating: Promise<void> | undefined
   let closing: Promise<void> | undefined
 

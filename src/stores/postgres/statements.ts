@@ -4,6 +4,7 @@
  * to 2^53.
  */
 import { createHash } from 'node:crypto'
+import { claimAlone, settleAlone } from './lone.js'
 import { quoteName } from './schema.js'
 import { CLOCK, EVENT, type Group, receiptColumns, rowsOf, valuesOf } from './sent.js'
 import { claim, swap } from './writes.js'
@@ -30,14 +31,16 @@ export function statements(schema: string) {
   const text = (table: string): string => `'${s.replaceAll("'", "''")}.${table}'`
   const regclass = (table: string): string => `${text(table)}::regclass`
   return {
-    /** See writes.ts. The first two also for a batch of one, whose values need no arrays: a lone caller waits less. */
+    /** See writes.ts; for a batch of one, whose values need no arrays, and lone.ts: a lone caller waits less. */
     claim: variants('claim', (varying) => claim(s, { varying, races: false })),
     claimRacing: variants('claim_racing', (varying) => claim(s, { varying, races: true })),
     claimOne: named('claim_one', claim(s, { races: true })),
+    claimAlone: named('claim_alone', claimAlone(s)),
     swap: variants('swap', (varying) => swap(s, { varying, kept: false })),
     swapKept: variants('swap_kept', (varying) => swap(s, { varying, kept: true })),
     swapOne: named('swap_one', swap(s, { kept: false })),
     swapKeptOne: named('swap_kept_one', swap(s, { kept: true })),
+    settleAlone: named('settle_alone', settleAlone(s)),
     swapUnlocked: variants('swap_unlocked', (varying) => swap(s, { varying, kept: false, locks: true })),
 
     get: named(

@@ -61,17 +61,18 @@ async function swapTurn(
 }
 
 /** What all of them keep of their claims is neither sent nor written. */
-function sendTurn(desk: Desk, turn: readonly Change[]): Promise<readonly Row[]> {
+async function sendTurn(desk: Desk, turn: readonly Change[]): Promise<readonly Row[]> {
   const { driver, sql } = desk
   const kept = turn.every(keepsClaim)
   if (turn.length === 1) {
     const [only] = turn as readonly [Change]
-    return kept
-      ? send(driver, sql.swapKeptOne, keptValues(only))
-      : send(driver, sql.swapOne, swapValues(only))
+    if (!kept) return await send(driver, sql.swapOne, swapValues(only))
+    const values = keptValues(only)
+    const [alone] = await send(driver, sql.settleAlone, values)
+    return alone ? [[alone[0], 1]] : await send(driver, sql.swapKeptOne, values)
   }
   const { params, varying } = kept ? keptColumns(turn) : swapColumns(turn)
-  return send(driver, (kept ? sql.swapKept : sql.swap)(varying), params)
+  return await send(driver, (kept ? sql.swapKept : sql.swap)(varying), params)
 }
 
 /** Returns those that could not be had. */

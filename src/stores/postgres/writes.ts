@@ -11,9 +11,9 @@ import {
   receiptColumns,
   rowsOf,
   SWAP,
-  type Value,
   valuesOf,
 } from './sent.js'
+import { changed, claimClock, claimed, intoReceipts, isExpected, NOTE, noted, subject } from './written.js'
 
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
@@ -38,25 +38,15 @@ export function claim(s: string, { varying, races }: ClaimKind): string {
   select w.*, r.* from (${rowsOf(DRAFT, varying)}) w
   left join lateral (${found} limit 1) r (${FOUND.join(', ')}) on true)`
     : `wanted (${FOUND.join(', ')}) as materialized (${found})`
-  return `with clock as materialized (
-  select micros / 1000 as now, greatest(micros, m.epoch_floor + 1, m.frontier + 1) as epoch
-  from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros) as t, ${s}.meta m),
+  return `with ${claimClock(s)},
 ${looked},
 inserted as (
-  insert into ${s}.receipts (digest, tenant, scope, key, fingerprint, state, token, attempt, max_attempts,
-    recovery, lease_ms, window_ms, outcome, epoch, created_at, at, until, forget_at, attention)
-  select ${CONTENT.map(v).join(', ')}, coalesce(${v('epoch')}, c.epoch), coalesce(${v('created_at')}, c.now), c.now,
-    c.now + ${v('for_ms')},
-    case ${v('state')} when 'unknown' then null when 'pending' then c.now + ${v('window_ms')}
-      else c.now + ${v('for_ms')} end,
-    ${v('state')} = 'unknown' or (${v('state')} = 'pending' and ${v('epoch')} is not null)
+  ${intoReceipts(s)}
+  select ${claimed(v)}
   from ${varying ? 'clock c, wanted w where w.f0 is null' : 'clock c where not exists (select from wanted)'}
   ${races ? 'on conflict do nothing' : ''}
-  returning digest, at, epoch, attempt, tenant, scope, key, state, fingerprint),
-noted as (
-  insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
-  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, ${NOTE.map(v).join(', ')}
-  from inserted)
+  returning ${subject()}),
+${noted(s, NOTE.map(v), 'inserted')}
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${varying ? 'w.ord::int' : '1'},
   ${FOUND.join(', ')}, ${varying && races ? WHICH : 'null'}
 from clock c left join wanted w on w.f0 is not null`
@@ -65,11 +55,6 @@ from clock c left join wanted w on w.f0 is not null`
 /** Who was inserted, where a race kept others out: from then on their receipts may be anybody's. */
 const WHICH = `case when (select count(*) from inserted) < (select count(*) from wanted where f0 is null)
     then (select string_agg(replace(digest::text, '-', ''), ',') from inserted) end`
-
-const CONTENT =
-  `digest tenant scope key fingerprint state token attempt max_attempts recovery lease_ms window_ms
-  outcome`.split(/\s+/)
-const NOTE = ['event', '"by"', 'why']
 
 export interface SwapKind {
   /** Undefined: for a single receipt. */
@@ -88,35 +73,22 @@ export interface SwapKind {
 export function swap(s: string, { varying, kept, locks = false }: SwapKind): string {
   const all: readonly Column[] = kept ? KEPT : SWAP
   const v = valuesOf(all, varying)
-  const is = asExpected(v, kept)
-  const isNew = kept ? 'false' : `${v('epoch')} is null`
-  const claimed = `${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
+  const is = isExpected(v, kept)
+  const isNew = kept ? undefined : `${v('epoch')} is null`
+  const replaced = `${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
     epoch = coalesce(${v('epoch')}, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
     created_at = coalesce(${v('created_at')}, c.now),`
   const wanted = varying ? `,\nwanted as materialized (${rowsOf(all, varying)})` : ''
   return `with ${CLOCK}${wanted}${locks ? `,\n${LOCKED(s, is)}` : ''},
 changed as (
   update ${s}.receipts r set
-    ${kept ? '' : claimed}
-    state = ${v('state')}, outcome = ${v('outcome')}, at = c.now, until = c.now + ${v('for_ms')},
-    forget_at = case
-      when ${v('state')} = 'unknown' or (${v('state')} <> 'pending' and ${v('for_ms')} is null) then null
-      when ${v('state')} = 'pending'
-        then ${kept ? 'r.forget_at' : `case when ${isNew} then c.now + ${v('window_ms')} else r.forget_at end`}
-      when r.forget_at <= c.now + ${v('for_ms')} then r.forget_at
-      else c.now + ${v('for_ms')} end,
-    attention = case ${v('state')}
-      when 'unknown' then true
-      when 'pending' then not (${isNew}) and (r.attention or r.state <> 'pending')
-      else false end
+    ${kept ? '' : replaced}
+    ${changed(v, isNew)}
   from clock c${varying ? ' cross join wanted w' : ''}${locks ? ' join locked l on l.ord = w.ord' : ''}
   where ${is}
   returning ${varying ? 'w.ord' : '1::bigint as ord'}, ${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')},
-    ${isNew} as stamped,
-    r.digest, r.at, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.state, r.fingerprint),
-noted as (
-  insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, state, fingerprint, event, "by", why)
-  select digest, at, epoch, attempt, 1, tenant, scope, key, state, fingerprint, event, "by", why from changed)
+    ${isNew ?? 'false'} as stamped, ${subject('r')}),
+${noted(s, NOTE, 'changed')}
 select (select now::float8 from clock) as now, count(*)::int as done,
   string_agg(ord::text, ',') as which,
   ${kept ? 'null' : `string_agg(ord::text || ':' || epoch::text, ',') filter (where stamped)`} as epochs,
@@ -125,14 +97,6 @@ from changed`
 }
 
 const REPLACED = `fingerprint token attempt max_attempts recovery lease_ms window_ms`.split(' ')
-
-/** The token of a claim is nobody else's: where that is the one, so is the address. */
-function asExpected(v: Value, kept: boolean): string {
-  return `r.digest = ${v('digest')}
-    ${kept ? '' : `and r.tenant = ${v('tenant')} and r.scope = ${v('scope')} and r.key = ${v('key')}`}
-    and r.token = ${v('expect_token')} and r.state = ${v('expect_state')}
-    and (${v('compare_until')} is null or r.until is not distinct from ${v('expect_until')})`
-}
 
 const LOCKED = (s: string, is: string): string => `looked as materialized (
   select w.ord from wanted w cross join lateral (select 1 from ${s}.receipts r where ${is} limit 1) r),
