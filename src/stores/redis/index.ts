@@ -50,7 +50,8 @@ const KNOWN = [
   'audit',
   'tls',
 ] satisfies (keyof RedisStoreOptions)[]
-const MAX_BATCH = 128
+/** Of a few hundred callers there are three batches: one at the server, one on its way, one at work here. */
+const MAX_BATCH = 86
 const LANES = 4
 
 export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): Store {
