@@ -78,10 +78,17 @@ export const postgres = [
     put: '!wasLocked(error)',
   },
   {
-    name: 'Postgres: a lone claim of what somebody else is changing is refused',
-    file: 'src/stores/postgres/claim.ts',
+    name: 'Postgres: a lone claim waits for who changes the receipt, or deletes it',
+    file: 'src/stores/postgres/lone.ts',
     tests: ['test/postgres/locks.test.ts'],
-    find: '    if (wasLocked(error)) return undefined\n',
+    find: "  where not exists (select from ${s}.receipts r where r.digest = ${v('digest')})\n",
+    put: '',
+  },
+  {
+    name: 'Postgres: what the version before has written is not found any more',
+    file: 'src/stores/postgres/schema.ts',
+    tests: ['test/postgres/migrations.test.ts'],
+    find: 'update ${s}.receipts set digest = ${digest};\n',
     put: '',
   },
   {

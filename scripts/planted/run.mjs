@@ -36,8 +36,13 @@ export const run = [
     },
     {
       name: 'a step has a key that a step of another run has too',
-      find: 'return stepKey(this.#run.runId, this.#attempt)',
-      put: 'return this.#attempt.key',
+      find: '    key: stepKey(run.runId, attempt),\n',
+      put: '    key: attempt.key,\n',
+    },
+    {
+      name: 'a promise of another library is taken for done when it is only begun',
+      find: 'Promise.resolve(made).then(',
+      put: 'made.then(',
     },
   ]),
   ...at('steps.ts', 'timeline', [

@@ -57,16 +57,21 @@ describe('a receipt that somebody else has locked', () => {
   })
 
   it('[R2] is told to a lone claim of it as it was, also while it is being changed', async () => {
-    const store = bench.open({ lockTimeoutMs: 50 })
-    const taken = await put(store)
-    await inTransaction(async (client) => {
-      await client.query(`update "${bench.schema}".receipts set token = 'theirs'`)
-      for (let i = 0; i < 2; i++) {
-        const [answer] = await store.claim([draft({ key: taken.key })])
-        expect(answer).toMatchObject({ won: false, found: { token: taken.token } })
+    for (const connection of [bench.server.url, bench.admin]) {
+      const open = (): Store => bench.open({ lockTimeoutMs: 3_000, statementTimeoutMs: 3_000 }, connection)
+      const taken = await put(open())
+      for (const change of ["update §.receipts set token = 'theirs'", 'delete from §.receipts']) {
+        const store = open()
+        await inTransaction(async (client) => {
+          await client.query(change.replace('§', `"${bench.schema}"`))
+          for (let i = 0; i < 2; i++) {
+            const [answer] = await store.claim([draft({ key: taken.key })])
+            expect(answer).toMatchObject({ won: false, found: { token: taken.token } })
+          }
+          expect(await store.claim([draft()])).toMatchObject([{ won: true }])
+        })
       }
-      expect(await store.claim([draft()])).toMatchObject([{ won: true }])
-    })
+    }
   })
 
   it('does not keep the others of a batch from being settled', async () => {

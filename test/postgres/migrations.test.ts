@@ -1,7 +1,9 @@
 /** Migrations: many processes at once, by hand, not at all, and never over a newer schema. */
 import { describe, expect, it } from 'vitest'
-import { migrations, postgresStore } from '../../src/stores/postgres/index.js'
-import { put } from '../../src/testing/store/drafts.js'
+import { createHash } from 'node:crypto'
+import { addressId } from '../../src/core/receipt.js'
+import { type Migration, migrations, postgresStore } from '../../src/stores/postgres/index.js'
+import { draft, put } from '../../src/testing/store/drafts.js'
 import { withPostgres } from './bench.js'
 
 const bench = withPostgres()
@@ -10,7 +12,7 @@ describe('migrations', () => {
   it('all succeed when many stores start at once', async () => {
     const stores = Array.from({ length: 20 }, () => bench.open({ maxConnections: 2 }))
     await Promise.all(stores.map((store) => store.get([])))
-    expect(await bench.query(`select version from "${bench.schema}".meta`)).toEqual([{ version: 1 }])
+    expect(await bench.query(`select version from "${bench.schema}".meta`)).toEqual([{ version: 2 }])
   })
 
   it('can be run by hand, and are then not run again', async () => {
@@ -33,8 +35,32 @@ describe('migrations', () => {
     await bench.open().get([])
     await bench.query(`update "${bench.schema}".meta set version = 99`)
     const refused = bench.open().get([])
-    await expect(refused).rejects.toThrow('is at version 99, and this ibid knows only 1')
+    await expect(refused).rejects.toThrow('is at version 99, and this ibid knows only 2')
     await expect(refused).rejects.toMatchObject({ code: 'VERSION_MISMATCH', retriable: false })
+  })
+
+  it('[R52] keep what the version before has written, and keep that version from claiming', async () => {
+    const [first] = migrations(bench.schema) as [Migration]
+    await bench.admin.query(first.sql)
+    const address = { tenant: 'acmé 🧾', scope: 's', key: 'k' }
+    const old = createHash('sha256').update(addressId(address)).digest('hex').slice(0, 32)
+    await bench.query(
+      `insert into "${bench.schema}".receipts
+       values ($4, 1, 1, 1, 1, 1, 1, 1, 1, 1, true, $1, $2, $3, 'unknown', 'hold', 't', 'f', null)`,
+      [address.tenant, address.scope, address.key, old],
+    )
+    await bench.query(
+      `insert into "${bench.schema}".audit
+         (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
+       values ($4, 1, 1, 1, 1, $1, $2, $3, 'held', 'unknown', 'f')`,
+      [address.tenant, address.scope, address.key, old],
+    )
+    const store = bench.open()
+    expect(await store.claim([draft(address)])).toMatchObject([{ won: false, found: { token: 't' } }])
+    expect((await store.scan({ tenant: address.tenant, limit: 5 })).receipts).toHaveLength(1)
+    expect((await store.scan({ states: ['unknown'], limit: 5 })).receipts).toHaveLength(1)
+    expect((await store.audit({ ...address, limit: 5 })).events).toMatchObject([{ event: 'held' }])
+    await expect(bench.query(`select epoch_floor from "${bench.schema}".meta`)).rejects.toThrow('epoch_floor')
   })
 
   it('do not need the right to create once they are done', async () => {

@@ -23,8 +23,8 @@ describe('epochs', () => {
     for (let i = 0; i < 40; i++) receipts.push(await putAs(store, 'failed', { forMs: 0 }))
     const purged = await Promise.all(Array.from({ length: 8 }, () => bench.open().purge(7, HOUR_MS)))
     expect(purged.reduce((sum, { receipts: count }) => sum + count, 0)).toBe(40)
-    const [row] = await bench.query(`select epoch_floor from "${bench.schema}".meta`)
-    expect(Number(row?.['epoch_floor'])).toBe(Math.max(...receipts.map(({ epoch }) => epoch)))
+    const [row] = await bench.query(`select floor from "${bench.schema}".meta`)
+    expect(Number(row?.['floor'])).toBe(Math.max(...receipts.map(({ epoch }) => epoch)))
   })
 })
 

@@ -1,5 +1,6 @@
 /** Steps: what committed is skipped, what went another way is reported, nested, at the same time, and waiting. */
 import { describe, expect, test } from 'vitest'
+import { Rejected } from '../../src/core/errors.js'
 import type { Run, StepOptions } from '../../src/guards/run/index.js'
 import { type Bench, bench, dieIn, failure, forever, LEASE as POLICY, TRIGGER } from './bench.js'
 
@@ -213,5 +214,49 @@ describe('[R45] steps', () => {
     const { worker } = bench()
     const call = worker().runs.start(TRIGGER, (run) => run.step(name, fn as () => number))
     expect(await failure(call)).toMatchObject({ code: 'INVALID_INTENT' })
+  })
+})
+
+describe('what a step gives and is given', () => {
+  test('[R9] a promise of another library counts as one, whatever its `then` gives back', async () => {
+    const { runs, ibid } = bench().worker(POLICY)
+    const later = (
+      settle: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void,
+    ) => ({
+      // oxlint-disable-next-line unicorn/no-thenable
+      then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+        queueMicrotask(() => settle(resolve, reject))
+      },
+    })
+    const paid = await runs.start(TRIGGER, (run) => run.step('pay', () => later((yes) => yes(42)) as never))
+    expect(paid.value).toBe(42)
+    const declined = new Rejected('card declined')
+    const refused = runs.start({ ...TRIGGER, key: 'other' }, (run) =>
+      run.step('pay', () => later((_, no) => no(declined)) as never),
+    )
+    expect((await failure(refused)).message).toContain('card declined')
+    const { receipts } = await ibid.list({ state: ['failed'] })
+    expect(receipts.filter(({ scope }) => scope.startsWith('step:'))).toHaveLength(1)
+  })
+
+  test('[R45] a copy of the handle has all of it', async () => {
+    const { runs } = bench().worker(POLICY)
+    const { value } = await runs.start(TRIGGER, (run) =>
+      run.step('outer', async (step) => {
+        const { key, number, signal, chain, ...rest } = { ...step }
+        const inner = await rest.step('inner', (within) => within.key)
+        return {
+          key,
+          number,
+          aborted: signal.aborted,
+          chain: chain.length,
+          inner,
+          named: Object.keys(rest).sort(),
+        }
+      }),
+    )
+    expect(value).toMatchObject({ number: 1, aborted: false, chain: 2 })
+    expect(value.named).toEqual(['call', 'epoch', 'sleep', 'sleepUntil', 'step'])
+    expect([value.key, value.inner].map((key) => key.slice(key.lastIndexOf('/')))).toEqual(['/1', '/1.1'])
   })
 })

@@ -100,7 +100,7 @@ function perform<T>(
   if (typeof fn !== 'function') {
     throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
   }
-  const effect = (attempt: Attempt): T | Promise<T> => fn(new ActiveStep(run, place, attempt))
+  const effect = (attempt: Attempt): T | Promise<T> => fn(stepOf(run, place, attempt))
   if (options === undefined) return recorded(run, place, name, undefined, effect, run.stepPolicy)
   checkStepOptions(options)
   const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
@@ -120,7 +120,8 @@ function recorded<T>(
   const payload = input === undefined ? { name } : { name, input }
   const record = (attempt: Attempt): StepRecord<T> | Promise<StepRecord<T>> => {
     const made = effect(attempt)
-    return isPromised(made) ? made.then((value) => ({ name, value })) : { name, value: made }
+    // Not `made.then`: what that of another library gives back is anything.
+    return isPromised(made) ? Promise.resolve(made).then((value) => ({ name, value })) : { name, value: made }
   }
   return run.ibid.once({ tenant, scope, key, payload }, record, policy).then(
     (done) => done.value.value,
@@ -133,53 +134,26 @@ function recorded<T>(
 }
 
 /** What a step's function is given. Steps of its own are set up when it takes one: most never do. */
-class ActiveStep implements Step {
-  readonly number: number
-  readonly epoch: number
-  readonly #run: ActiveRun
-  readonly #place: string
-  readonly #attempt: Attempt
-  #made: Steps | undefined
-
-  constructor(run: ActiveRun, place: string, attempt: Attempt) {
-    this.number = attempt.number
-    this.epoch = attempt.epoch
-    this.#run = run
-    this.#place = place
-    this.#attempt = attempt
+function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
+  let made: Steps | undefined
+  const own = (): Steps => {
+    made ??= stepsOf(run, place, attempt)
+    return made
   }
-
-  get key(): string {
-    return stepKey(this.#run.runId, this.#attempt)
-  }
-
-  get #steps(): Steps {
-    this.#made ??= stepsOf(this.#run, this.#place, this.#attempt)
-    return this.#made
-  }
-
-  get step(): Steps['step'] {
-    return this.#steps.step
-  }
-
-  get call(): Steps['call'] {
-    return this.#steps.call
-  }
-
-  get sleep(): Steps['sleep'] {
-    return this.#steps.sleep
-  }
-
-  get sleepUntil(): Steps['sleepUntil'] {
-    return this.#steps.sleepUntil
-  }
-
-  get signal(): AbortSignal {
-    return this.#steps.signal
-  }
-
-  get chain(): readonly Link[] {
-    return this.#steps.chain
+  return {
+    key: stepKey(run.runId, attempt),
+    number: attempt.number,
+    epoch: attempt.epoch,
+    step: (name, fn, options) => own().step(name, fn, options),
+    call: (broker, tool, args, options) => own().call(broker, tool, args, options),
+    sleep: (duration) => own().sleep(duration),
+    sleepUntil: (instant) => own().sleepUntil(instant),
+    get signal() {
+      return own().signal
+    },
+    get chain() {
+      return own().chain
+    },
   }
 }
 

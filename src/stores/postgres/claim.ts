@@ -81,31 +81,22 @@ async function claimGroup(
   }
 }
 
-/** As if it were new, unless the last one was not: then with a look at what is there. */
+/** As if it were new, unless the last one was not: then what is there is asked for at once. */
 async function claimOne(
   desk: Desk,
   wanted: Wanted,
   answers: (Claimed | undefined)[],
 ): Promise<readonly Wanted[]> {
   const values = draftValues(wanted)
-  const stamps = desk.duplicates.expected ? undefined : await insertAlone(desk, values)
+  const { driver, sql, duplicates } = desk
+  const [stamps] = duplicates.expected ? [] : await send(driver, sql.claimAlone, values)
   if (stamps) {
     answers[wanted.at] = { won: true, now: Number(stamps[0]), epoch: Number(stamps[1]) }
     return []
   }
-  const missed = readRound([wanted], await send(desk.driver, desk.sql.claimOne, values), answers)
-  desk.duplicates.expected = answers[wanted.at]?.won === false
+  const missed = readRound([wanted], await send(driver, sql.claimOne, values), answers)
+  duplicates.expected = answers[wanted.at]?.won === false
   return missed
-}
-
-/** Undefined: it is there, or somebody else is changing it. */
-async function insertAlone(desk: Desk, values: readonly unknown[]): Promise<Row | undefined> {
-  try {
-    return (await send(desk.driver, desk.sql.claimAlone, values))[0]
-  } catch (error) {
-    if (wasLocked(error)) return undefined
-    throw error
-  }
 }
 
 /** Answers those it can, and returns the others. */

@@ -6,13 +6,17 @@
 import { CLOCK, DRAFT, KEPT, valuesOf } from './sent.js'
 import { changed, claimClock, claimed, intoReceipts, isExpected, NOTE, noted, subject } from './written.js'
 
-/** Inserts it where there is none, without a look; a row that somebody is changing is waited for. Its stamps. */
+/**
+ * Inserts it where there is none; a row that somebody is changing or deleting counts as one. Its stamps. Without the
+ * look it would wait for who deletes the row, and then stamp it with an epoch from before that.
+ */
 export function claimAlone(s: string): string {
   const v = valuesOf(DRAFT)
   return `with ${claimClock(s)},
 inserted as (
   ${intoReceipts(s)}
   select ${claimed(v)} from clock c
+  where not exists (select from ${s}.receipts r where r.digest = ${v('digest')})
   on conflict do nothing
   returning ${subject()}),
 ${noted(s, NOTE.map(v), 'inserted')}

@@ -16,10 +16,13 @@ const DEFAULT_SCHEMA = 'ibid'
 /** Every step from an empty database to the newest schema, in order. Each is one transaction. */
 export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[] {
   const s = quoteName(schema)
-  return [{ version: 1, name: 'receipts, audit and the row that both share', sql: first(s) }]
+  return [
+    { version: 1, name: 'receipts, audit and the row that both share', sql: first(s) },
+    { version: 2, name: "digests that begin with the tenant's, as the primary key", sql: second(s) },
+  ]
 }
 
-export const NEWEST = 1
+export const NEWEST = 2
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -36,7 +39,7 @@ create table ${s}.meta (
 );
 
 create table ${s}.receipts (
-  digest       uuid    primary key,         -- a quarter of the tenant's SHA-256, then of the address's
+  digest       uuid    not null,            -- a hash of the address
   epoch        bigint  not null,            -- microseconds: the fencing number of the last claim
   created_at   bigint  not null,            -- milliseconds since 1970, as all that follow
   at           bigint  not null,
@@ -54,12 +57,13 @@ create table ${s}.receipts (
   recovery     text collate "C" not null,
   token        text collate "C" not null,
   fingerprint  text collate "C" not null,
-  outcome      text collate "C"
+  outcome      text collate "C",
+  primary key (tenant, digest)
 ) with (fillfactor = 35, autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.1);
 
 create index receipts_forget    on ${s}.receipts (forget_at) where forget_at is not null;
 create index receipts_epoch     on ${s}.receipts (epoch);
-create index receipts_attention on ${s}.receipts (digest) where attention;
+create index receipts_attention on ${s}.receipts (tenant, digest) where attention;
 
 create table ${s}.audit (
   id           bigint generated always as identity primary key,
@@ -82,5 +86,23 @@ create table ${s}.audit (
 create index audit_digest on ${s}.audit using brin (digest uuid_bloom_ops) with (pages_per_range = 32);
 
 insert into ${s}.meta (version) values (1);
+`
+}
+
+/** Writes every row anew: a large log is best migrated by hand, with nobody at work. */
+function second(s: string): string {
+  const digest = `(substr(encode(sha256(convert_to(tenant, 'UTF8')), 'hex'), 1, 8)
+  || substr(replace(digest::text, '-', ''), 9))::uuid`
+  return `alter table ${s}.receipts drop constraint receipts_pkey;
+drop index ${s}.receipts_attention;
+update ${s}.receipts set digest = ${digest};
+alter table ${s}.receipts add constraint receipts_pkey primary key (digest);
+create index receipts_attention on ${s}.receipts (digest) where attention;
+update ${s}.audit set digest = ${digest};
+
+-- No purged receipt had a higher epoch. Under this name, so that a process of the version before cannot claim any more:
+-- it would look for receipts under their old digests.
+alter table ${s}.meta rename column epoch_floor to floor;
+update ${s}.meta set version = 2;
 `
 }

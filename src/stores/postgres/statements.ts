@@ -185,8 +185,8 @@ noted as (
   insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
   select digest, c.now, epoch, attempt, 1, tenant, scope, key, 'expired', null, fingerprint from gone, clock c),
 raised as (
-  update ${s}.meta set epoch_floor = g.highest from (select max(epoch) as highest from gone) g
-  where g.highest > epoch_floor)
+  update ${s}.meta set floor = g.highest from (select max(epoch) as highest from gone) g
+  where g.highest > floor)
 select count(*)::int from gone`
 }
 

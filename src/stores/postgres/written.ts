@@ -3,7 +3,7 @@ import type { Value } from './sent.js'
 
 /** For claims: an epoch is above whatever was purged, and above the frontier. */
 export const claimClock = (s: string): string => `clock as materialized (
-  select micros / 1000 as now, greatest(micros, m.epoch_floor + 1, m.frontier + 1) as epoch
+  select micros / 1000 as now, greatest(micros, m.floor + 1, m.frontier + 1) as epoch
   from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros) as t, ${s}.meta m)`
 
 const CONTENT =
