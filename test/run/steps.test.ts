@@ -217,17 +217,17 @@ describe('[R45] steps', () => {
   })
 })
 
+/** As another library would make it: its `then` gives nothing back. */
+const later = (settle: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void) => ({
+  // oxlint-disable-next-line unicorn/no-thenable
+  then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+    queueMicrotask(() => settle(resolve, reject))
+  },
+})
+
 describe('what a step gives and is given', () => {
   test('[R9] a promise of another library counts as one, whatever its `then` gives back', async () => {
     const { runs, ibid } = bench().worker(POLICY)
-    const later = (
-      settle: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void,
-    ) => ({
-      // oxlint-disable-next-line unicorn/no-thenable
-      then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {
-        queueMicrotask(() => settle(resolve, reject))
-      },
-    })
     const paid = await runs.start(TRIGGER, (run) => run.step('pay', () => later((yes) => yes(42)) as never))
     expect(paid.value).toBe(42)
     const declined = new Rejected('card declined')
