@@ -12,7 +12,7 @@ import { withPostgres } from './bench.js'
 
 const bench = withPostgres()
 
-const CHOICES: readonly (readonly Group[])[] = [[], ['outcome'], ['place'], ['outcome', 'rest'], GROUPS]
+const CHOICES: readonly (readonly Group[])[] = [[], ['outcome'], ['scope'], ['outcome', 'rest'], GROUPS]
 /** All claims of a statement have one note. */
 const ofClaims = (varying: readonly Group[]): readonly Group[] => varying.filter((group) => group !== 'note')
 const VERBS = [

@@ -18,7 +18,7 @@ export function receiptColumns(r: string): string {
 }
 
 /** `each`: always as arrays. The columns of another group come as arrays where one of them differs. */
-export const GROUPS = ['place', 'outcome', 'note', 'rest'] as const
+export const GROUPS = ['tenant', 'scope', 'outcome', 'note', 'rest'] as const
 export type Group = (typeof GROUPS)[number]
 
 export interface Column {
@@ -28,7 +28,7 @@ export interface Column {
 }
 
 /** In the order of `draftColumns`, `swapColumns`, `keptColumns` and `eventColumns` in columns.ts. */
-export const DRAFT = columns(`digest uuid each, tenant text place, scope text place, key text each,
+export const DRAFT = columns(`digest uuid each, tenant text tenant, scope text scope, key text each,
   fingerprint text each, state text rest, token text each, attempt int rest, max_attempts int rest, recovery text rest,
   lease_ms bigint rest, window_ms bigint rest, outcome text outcome, epoch bigint rest, created_at bigint rest,
   for_ms bigint rest, event text note, "by" text note, why text note`)
@@ -42,8 +42,8 @@ export const KEPT: readonly Column[] = [
   ...EXPECTED,
 ]
 export const EVENT =
-  columns(`digest uuid each, epoch bigint rest, attempt int rest, count int rest, tenant text place,
-  scope text place, key text each, event text rest, state text rest, fingerprint text each, "by" text rest,
+  columns(`digest uuid each, epoch bigint rest, attempt int rest, count int rest, tenant text tenant,
+  scope text scope, key text each, event text rest, state text rest, fingerprint text each, "by" text rest,
   why text rest`)
 
 /** The rows of a batch, as far as they differ, with their place in it. */

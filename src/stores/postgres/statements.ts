@@ -220,7 +220,7 @@ function named(verb: string, text: string): Statement {
   return { name: `ibid_${verb}_${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
 
-/** A statement for each choice of the columns that come as arrays: sixteen at most. */
+/** A statement for each choice of the columns that come as arrays: thirty-two at most. */
 function variants(
   verb: string,
   textOf: (varying: readonly Group[]) => string,
