@@ -1,6 +1,20 @@
 /** Defects in the Postgres store. */
 export const postgres = [
   {
+    name: 'Postgres: changes of one receipt in a batch are made in another order than they came',
+    file: 'src/stores/postgres/one-each.ts',
+    tests: ['test/stores/postgres.test.ts'],
+    find: 'rest: sorted.filter(isAgain) }',
+    put: 'rest: sorted.filter(isAgain).reverse() }',
+  },
+  {
+    name: 'Postgres: every process locks receipts in an order of its own',
+    file: 'src/stores/postgres/one-each.ts',
+    tests: ['test/postgres/locks.test.ts'],
+    find: 'batch.toSorted(byDigest)',
+    put: 'batch.toSorted((a, b) => byDigest(a, b) * (process.pid % 2 ? 1 : -1))',
+  },
+  {
     name: 'Postgres: a claim looks through all receipts of a tenant',
     file: 'src/stores/postgres/writes.ts',
     tests: ['test/postgres/plans.test.ts'],

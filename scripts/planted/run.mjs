@@ -40,6 +40,11 @@ export const run = [
       put: '    key: attempt.key,\n',
     },
     {
+      name: 'a copy of what a step is given has no signal',
+      find: '    get signal() {\n      return own().signal\n    },\n',
+      put: '',
+    },
+    {
       name: 'a promise of another library is taken for done when it is only begun',
       find: 'Promise.resolve(made).then(',
       put: 'made.then(',
