@@ -4,7 +4,7 @@
  */
 import { Client } from 'pg'
 import { expect, it } from 'vitest'
-import { GROUPS, type Group, KEPT, DRAFT, SWAP } from '../../src/stores/postgres/sent.js'
+import { DRAFT, GROUPS, KEPT, type Shape, SWAP } from '../../src/stores/postgres/sent.js'
 import { termsOf } from '../../src/stores/postgres/options.js'
 import { workSession } from '../../src/stores/postgres/session.js'
 import { statements } from '../../src/stores/postgres/statements.js'
@@ -12,9 +12,19 @@ import { withPostgres } from './bench.js'
 
 const bench = withPostgres()
 
-const CHOICES: readonly (readonly Group[])[] = [[], ['outcome'], ['scope'], ['outcome', 'rest'], GROUPS]
+const each = { together: false }
+const CHOICES: readonly Shape[] = [
+  { varying: [], together: true },
+  { varying: ['outcome'], together: true },
+  { varying: ['scope'], together: true },
+  { varying: ['outcome', 'rest'], ...each },
+  { varying: GROUPS, ...each },
+]
 /** All claims of a statement have one note. */
-const ofClaims = (varying: readonly Group[]): readonly Group[] => varying.filter((group) => group !== 'note')
+const ofClaims = ({ varying, together }: Shape): Shape => ({
+  varying: varying.filter((group) => group !== 'note'),
+  together,
+})
 const VERBS = [
   ['claim', DRAFT],
   ['claimRacing', DRAFT],
@@ -22,16 +32,17 @@ const VERBS = [
   ['swapKept', KEPT],
 ] as const
 const cases = VERBS.flatMap(([verb, columns]) =>
-  (verb.startsWith('claim') ? CHOICES.map(ofClaims) : CHOICES).map((varying) => ({
+  (verb.startsWith('claim') ? CHOICES.map(ofClaims) : CHOICES).map((shape) => ({
     verb,
-    varying,
-    params: columns.length,
+    shape,
+    varying: shape.varying,
+    params: columns.length + (shape.together ? 1 : 0),
   })),
 )
 
 it.each(cases)('$verb with $varying in arrays finds a receipt by its digest', async (one) => {
   await bench.open().check()
-  const plan = await planOf(statements(bench.schema)[one.verb](one.varying).text, one.params)
+  const plan = await planOf(statements(bench.schema)[one.verb](one.shape).text, one.params)
   const looks = plan.filter((line) => line.includes('receipts_pkey'))
   const conditions = plan.filter((line) => line.includes('Index Cond') && line.includes('digest'))
   expect(looks.length).toBeGreaterThan(0)

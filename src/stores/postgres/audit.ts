@@ -8,7 +8,7 @@ import type { AuditEvent } from '../../core/audit.js'
 import { readNumber } from '../../core/cursor.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
 import { apart, type Desk, send } from './desk.js'
-import { digestOf } from './digest.js'
+import { digestOf, markOf } from './digest.js'
 import { replica } from './errors.js'
 import { eventColumns } from './columns.js'
 import { eventOf, type Row } from './rows.js'
@@ -22,8 +22,8 @@ export async function record(desk: Desk, events: readonly AuditEvent[]): Promise
   if (events.length === 0) return
   const placed = events.map((event) => ({ event, digest: digestOf(event) }))
   await apart(placed, async (part) => {
-    const { params, varying } = eventColumns(part)
-    await send(desk.driver, desk.sql.record(varying), params)
+    const { params, shape } = eventColumns(part)
+    await send(desk.driver, desk.sql.record(shape), params)
   })
 }
 
@@ -57,7 +57,7 @@ async function read(desk: Desk, query: AuditQuery, after: number, end: number): 
   if (tenant === undefined || scope === undefined || key === undefined)
     return await send(desk.driver, newestFirst ? auditBack : audit, filter)
   const digest = digestOf({ tenant, scope, key })
-  return await send(desk.driver, newestFirst ? auditOfBack : auditOf, [...filter, digest])
+  return await send(desk.driver, newestFirst ? auditOfBack : auditOf, [...filter, digest, markOf(digest)])
 }
 
 /** The last event before `since`: what stands before it need not be read. */
@@ -95,6 +95,5 @@ async function writersNow(desk: Desk): Promise<ReadonlySet<unknown>> {
 
 async function upToGap(desk: Desk, after: number, end: number): Promise<number> {
   const [row] = await send(desk.driver, desk.sql.auditGap, [after, end, MOST_LOOKED_AT])
-  const [gap, looked] = row as Row
-  return gap === null ? Math.min(end, after + Number(looked)) : Number(gap) - 1
+  return Math.min(end, Number((row as Row)[0]))
 }

@@ -67,9 +67,9 @@ async function claimGroup(
   if (!second) return await claimOne(desk, only, answers)
   const { driver, sql, races } = desk
   const racing = races.expected()
-  const { params, varying } = draftColumns(group)
+  const { params, shape } = draftColumns(group)
   try {
-    const rows = await send(driver, (racing ? sql.claimRacing : sql.claim)(varying), params)
+    const rows = await send(driver, (racing ? sql.claimRacing : sql.claim)(shape), params)
     return readRound(group, rows, answers)
   } catch (error) {
     if (!racing && wasTaken(error)) {

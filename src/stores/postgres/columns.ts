@@ -6,7 +6,9 @@ import { type AuditEvent, writable } from '../../core/audit.js'
 import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import { ArrayParam } from './arrays.js'
-import { type Column, DRAFT, EVENT, type Group, GROUPS, KEPT, SWAP, varies } from './sent.js'
+import { markOf } from './digest.js'
+import { ROOM } from './schema.js'
+import { type Column, DRAFT, EVENT, GROUPS, KEPT, type Shape, SWAP, varies } from './sent.js'
 
 /** A draft and the digest of its address. */
 export interface PlacedDraft {
@@ -25,8 +27,7 @@ export interface PlacedEvent {
 
 export interface Columns {
   readonly params: unknown[]
-  /** The groups of columns that came as arrays. */
-  readonly varying: readonly Group[]
+  readonly shape: Shape
 }
 
 type Scalar = string | number | null
@@ -78,9 +79,9 @@ const OF_EVENT: Reads<PlacedEvent> = {
   why: ({ event }) => writable(event.why),
 }
 
-export const draftColumns = columnsOf(DRAFT, OF_DRAFT)
-export const swapColumns = columnsOf(SWAP, OF_SWAP)
-export const keptColumns = columnsOf(KEPT, OF_SWAP)
+export const draftColumns = withMarks(columnsOf(DRAFT, OF_DRAFT))
+export const swapColumns = withMarks(columnsOf(SWAP, OF_SWAP))
+export const keptColumns = withMarks(columnsOf(KEPT, OF_SWAP))
 export const eventColumns = columnsOf(EVENT, OF_EVENT)
 
 /** For the statements of a single receipt: all of it in parameters. */
@@ -114,7 +115,24 @@ function columnsOf<T>(all: readonly Column[], reads: Reads<T>): (rows: readonly 
         ? new ArrayParam(kindOf(column.type), rows.map(column.read))
         : column.read(first),
     )
-    return { params, varying }
+    return { params, shape: { varying, together: false } }
+  }
+}
+
+/** The note of a change is that of all where none of them has another, and there is room for all in one row. */
+function withMarks<T extends PlacedDraft>(
+  columns: (rows: readonly T[]) => Columns,
+): (rows: readonly T[]) => Columns {
+  return (rows) => {
+    const sent = columns(rows)
+    const { params, shape } = sent
+    const { varying } = shape
+    if (varying.includes('note') || varying.includes('rest') || rows.length > ROOM) return sent
+    const marks = new ArrayParam(
+      'number',
+      rows.map(({ digest }) => markOf(digest)),
+    )
+    return { params: [...params, marks], shape: { varying, together: true } }
   }
 }
 

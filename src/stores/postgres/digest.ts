@@ -23,6 +23,11 @@ export const digestOf = lately(
   (address) => prefixOf(address.tenant) + hash('sha256', addressId(address), 'hex').slice(OF_TENANT, 32),
 )
 
+/** A part of it that is not the tenant's, as a number: what the audit log finds rows of several events by. */
+export function markOf(digest: string): number {
+  return Number.parseInt(digest.slice(OF_TENANT, OF_TENANT + 8), 16) | 0
+}
+
 /** The first and the last digest that a receipt of this tenant can have. */
 export function digestsOf(tenant: string): readonly [first: string, last: string] {
   const prefix = prefixOf(tenant)

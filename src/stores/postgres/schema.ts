@@ -19,10 +19,14 @@ export function migrations(schema: string = DEFAULT_SCHEMA): readonly Migration[
   return [
     { version: 1, name: 'receipts, audit and the row that both share', sql: first(s) },
     { version: 2, name: "digests that begin with the tenant's, as the primary key", sql: second(s) },
+    { version: 3, name: 'audit events of a batch in one row', sql: third(s) },
   ]
 }
 
-export const NEWEST = 2
+export const NEWEST = 3
+
+/** How far apart the ids of two rows of the log are: room for the ids of as many events in the first. */
+export const ROOM = 1_024
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -104,5 +108,33 @@ update ${s}.audit set digest = ${digest};
 -- it would look for receipts under their old digests.
 alter table ${s}.meta rename column epoch_floor to floor;
 update ${s}.meta set version = 2;
+`
+}
+
+/** Writes no row anew. Processes of the version before go on, but do not see such rows when they read the log. */
+function third(s: string): string {
+  return `alter table ${s}.audit
+  alter id set increment by ${ROOM},
+  alter digest drop not null, alter epoch drop not null, alter attempt drop not null, alter tenant drop not null,
+  alter scope drop not null, alter key drop not null, alter fingerprint drop not null,
+  add size         int,                     -- a row of several events: how many are left; null: one event
+  add dropped      int,                     -- how many of the first ones were purged; the others keep their ids
+  add marks        int[],                   -- of each event, a part of its receipt's digest: to find the row by
+  add epochs       bigint[],                -- of each event, as all that follow
+  add attempts     int[],
+  add tenants      text[] collate "C",
+  add scopes       text[] collate "C",
+  add keys         text[] collate "C",
+  add fingerprints text[] collate "C";
+
+-- As they are: trying to make them smaller takes longer than writing them. The marks are always at hand.
+alter table ${s}.audit
+  alter marks set storage main, alter epochs set storage external, alter attempts set storage external,
+  alter tenants set storage external, alter scopes set storage external, alter keys set storage external,
+  alter fingerprints set storage external;
+
+create index audit_batches on ${s}.audit (id) where marks is not null;
+
+update ${s}.meta set version = 3;
 `
 }

@@ -21,6 +21,14 @@ export function receiptColumns(r: string): string {
 export const GROUPS = ['tenant', 'scope', 'outcome', 'note', 'rest'] as const
 export type Group = (typeof GROUPS)[number]
 
+/** What the text of a statement for a batch depends on. */
+export interface Shape {
+  /** The groups of columns that come as arrays. */
+  readonly varying: readonly Group[]
+  /** All changes are noted alike, in one row of the audit log: their marks come behind the columns. */
+  readonly together: boolean
+}
+
 export interface Column {
   readonly name: string
   readonly type: string
@@ -70,6 +78,7 @@ export function valuesOf(all: readonly Column[], varying?: readonly Group[]): Va
       varying && varies(column, varying) ? `w.${column.name}` : `$${i + 1}::${column.type}`,
     ]),
   )
+  called.set('marks', `$${all.length + 1}::int[]`)
   return (name) => called.get(name) as string
 }
 

@@ -1,12 +1,14 @@
 /**
- * The statements, named after the verb they do; the two that everything waits for are in writes.ts. The clock is read
+ * The statements, named after the verb they do; the two that everything waits for are in writes.ts, those that read
+ * the audit log in log.ts. The clock is read
  * once per statement, never `now()`, which stands still in a transaction. Numbers are answered as float8: exact up
  * to 2^53.
  */
 import { createHash } from 'node:crypto'
+import * as log from './log.js'
 import { claimAlone, settleAlone } from './lone.js'
 import { quoteName } from './schema.js'
-import { CLOCK, EVENT, type Group, receiptColumns, rowsOf, valuesOf } from './sent.js'
+import { CLOCK, EVENT, type Group, receiptColumns, rowsOf, type Shape, valuesOf } from './sent.js'
 import { claim, swap } from './writes.js'
 
 export interface Statement {
@@ -16,10 +18,6 @@ export interface Statement {
 }
 
 export type Statements = ReturnType<typeof statements>
-
-/** In the order of `eventOf` in rows.ts. */
-const EVENT_COLUMNS = `e.id::float8, e.tenant, e.scope, e.key, e.event, e."by", e.why, e.at::float8, e.state,
-  e.epoch::float8, e.attempt, e.fingerprint, e.count`
 
 const DATABASE = '(select oid from pg_database where datname = current_database())'
 
@@ -32,16 +30,16 @@ export function statements(schema: string) {
   const regclass = (table: string): string => `${text(table)}::regclass`
   return {
     /** See writes.ts; for a batch of one, whose values need no arrays, and lone.ts: a lone caller waits less. */
-    claim: variants('claim', (varying) => claim(s, { varying, races: false })),
-    claimRacing: variants('claim_racing', (varying) => claim(s, { varying, races: true })),
+    claim: variants('claim', (shape) => claim(s, { shape, races: false })),
+    claimRacing: variants('claim_racing', (shape) => claim(s, { shape, races: true })),
     claimOne: named('claim_one', claim(s, { races: true })),
     claimAlone: named('claim_alone', claimAlone(s)),
-    swap: variants('swap', (varying) => swap(s, { varying, kept: false })),
-    swapKept: variants('swap_kept', (varying) => swap(s, { varying, kept: true })),
+    swap: variants('swap', (shape) => swap(s, { shape, kept: false })),
+    swapKept: variants('swap_kept', (shape) => swap(s, { shape, kept: true })),
     swapOne: named('swap_one', swap(s, { kept: false })),
     swapKeptOne: named('swap_kept_one', swap(s, { kept: true })),
     settleAlone: named('settle_alone', settleAlone(s)),
-    swapUnlocked: variants('swap_unlocked', (varying) => swap(s, { varying, kept: false, locks: true })),
+    swapUnlocked: variants('swap_unlocked', (shape) => swap(s, { shape, kept: false, locks: true })),
 
     get: named(
       'get',
@@ -78,16 +76,7 @@ from clock c left join (
       ),
     ),
 
-    /** The oldest events, as far as they are old enough. Their order is that of time, near enough. */
-    purgeAudit: named(
-      'purge_audit',
-      `with ${CLOCK},
-oldest as materialized (select id, at from ${s}.audit order by id limit $1 for update skip locked),
-gone as (
-  delete from ${s}.audit a using oldest o, clock c
-  where a.id = o.id and o.at < c.now - $2::bigint returning 1)
-select count(*)::int from gone`,
-    ),
+    purgeAudit: named('purge_audit', log.purgeAudit(s)),
 
     /**
      * How far the frontier may go: ten seconds behind the clock, and nowhere while a write may be under way that
@@ -126,10 +115,9 @@ moved as (
 select count(*)::int from visited`,
     ),
 
-    record: variants('record', (varying) => recordText(s, varying)),
+    record: variants('record', ({ varying }) => recordText(s, varying)),
 
-    /** How far the log goes, before anybody asks who is still writing. */
-    auditEnd: named('audit_end', `select coalesce(max(id), 0)::float8, pg_is_in_recovery() from ${s}.audit`),
+    auditEnd: named('audit_end', log.auditEnd(s)),
 
     /** Who is writing to the audit log right now: their events may have ids, and cannot be seen yet. */
     auditWriters: named(
@@ -139,36 +127,12 @@ where locktype = 'relation' and relation = ${regclass('audit')} and database = $
   and mode = 'RowExclusiveLock' and pid is distinct from pg_backend_pid()`,
     ),
 
-    /** The first id after $1, up to $2, that is not there; and how many were looked at. */
-    auditGap: named(
-      'audit_gap',
-      `select (min(expected) filter (where id <> expected))::float8, count(*)::float8 from (
-  select id, $1::bigint + row_number() over (order by id) as expected
-  from (select id from ${s}.audit where id > $1 and id <= $2 order by id limit $3) a) b`,
-    ),
-
-    /**
-     * The last event up to $1 that came before the time $2, by halving: about thirty looks at the primary key, however
-     * long the log is.
-     */
-    auditSince: named(
-      'audit_since',
-      `with recursive half (low, high) as (
-  select 0::bigint, $1::bigint
-  union all
-  select case when m.at < $2::float8 then m.id else h.low end, case when m.at < $2::float8 then h.high else h.middle end
-  from (select low, high, (low + high) / 2 as middle from half where low < high) h
-  left join lateral (
-    select id, at from ${s}.audit where id > h.middle order by id limit 1) m on true)
-select max(low)::float8 from half`,
-    ),
-
-    audit: named('audit', auditText(s, 'asc')),
-    auditBack: named('audit_back', auditText(s, 'desc')),
-
-    /** The events of one address. */
-    auditOf: named('audit_of', auditOfText(s, 'asc')),
-    auditOfBack: named('audit_of_back', auditOfText(s, 'desc')),
+    auditGap: named('audit_gap', log.auditGap(s)),
+    auditSince: named('audit_since', log.auditSince(s)),
+    audit: named('audit', log.audit(s, 'asc')),
+    auditBack: named('audit_back', log.audit(s, 'desc')),
+    auditOf: named('audit_of', log.auditOf(s, 'asc')),
+    auditOfBack: named('audit_of_back', log.auditOf(s, 'desc')),
   }
 }
 
@@ -200,35 +164,16 @@ from (${rowsOf(EVENT, varying)}) w, clock c
 order by w.ord`
 }
 
-function auditText(s: string, order: 'asc' | 'desc'): string {
-  return `select ${EVENT_COLUMNS} from ${s}.audit e
-where e.id > $1 and e.id <= $2
-  and ($3::text is null or e.tenant = $3) and ($4::text is null or e.scope = $4) and ($5::text is null or e.key = $5)
-  and ($7::float8 is null or e.at >= $7)
-order by e.id ${order} limit $6`
-}
-
-function auditOfText(s: string, order: 'asc' | 'desc'): string {
-  return `with e as materialized (select * from ${s}.audit where digest = $8::uuid)
-select ${EVENT_COLUMNS} from e
-where e.id > $1 and e.id <= $2 and e.tenant = $3 and e.scope = $4 and e.key = $5
-  and ($7::float8 is null or e.at >= $7)
-order by e.id ${order} limit $6`
-}
-
 function named(verb: string, text: string): Statement {
   return { name: `ibid_${verb}_${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
 
-/** A statement for each choice of the columns that come as arrays: thirty-two at most. */
-function variants(
-  verb: string,
-  textOf: (varying: readonly Group[]) => string,
-): (varying: readonly Group[]) => Statement {
+/** A statement for each choice of the columns that come as arrays: forty at most. */
+function variants(verb: string, textOf: (shape: Shape) => string): (shape: Shape) => Statement {
   const made = new Map<string, Statement>()
-  return (varying) => {
-    const id = varying.join()
-    const statement = made.get(id) ?? named(verb, textOf(varying))
+  return (shape) => {
+    const id = `${shape.varying.join()} ${shape.together}`
+    const statement = made.get(id) ?? named(verb, textOf(shape))
     made.set(id, statement)
     return statement
   }

@@ -50,8 +50,8 @@ async function swapTurn(
   const endMs = performance.now() + desk.terms.lockTimeoutMs
   let busy = turn
   for (let pauseMs = 2; ; pauseMs *= 2) {
-    const { params, varying } = swapColumns(busy)
-    const rows = await send(desk.driver, desk.sql.swapUnlocked(varying), params)
+    const { params, shape } = swapColumns(busy)
+    const rows = await send(desk.driver, desk.sql.swapUnlocked(shape), params)
     busy = readAnswer(desk, busy, rows, answers)
     if (busy.length === 0) return
     const leftMs = endMs - performance.now()
@@ -71,8 +71,8 @@ async function sendTurn(desk: Desk, turn: readonly Change[]): Promise<readonly R
     const [alone] = await send(driver, sql.settleAlone, values)
     return alone ? [[alone[0], 1]] : await send(driver, sql.swapKeptOne, values)
   }
-  const { params, varying } = kept ? keptColumns(turn) : swapColumns(turn)
-  return await send(driver, (kept ? sql.swapKept : sql.swap)(varying), params)
+  const { params, shape } = kept ? keptColumns(turn) : swapColumns(turn)
+  return await send(driver, (kept ? sql.swapKept : sql.swap)(shape), params)
 }
 
 /** Returns those that could not be had. */

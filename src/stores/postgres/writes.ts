@@ -6,20 +6,31 @@ import {
   CLOCK,
   type Column,
   DRAFT,
-  type Group,
   KEPT,
   receiptColumns,
   rowsOf,
+  type Shape,
   SWAP,
   valuesOf,
 } from './sent.js'
-import { changed, claimClock, claimed, intoReceipts, isExpected, NOTE, noted, subject } from './written.js'
+import {
+  changed,
+  claimClock,
+  claimed,
+  eachSubject,
+  intoReceipts,
+  isExpected,
+  NOTE,
+  noted,
+  notedTogether,
+  subject,
+} from './written.js'
 
 const FOUND = Array.from({ length: 17 }, (_, i) => `f${i}`)
 
 export interface ClaimKind {
   /** Undefined: for a single receipt. */
-  readonly varying?: readonly Group[] | undefined
+  readonly shape?: Shape
   /** Lets another's insert of the same key win. Without it, such a race fails the statement. */
   readonly races: boolean
 }
@@ -29,7 +40,8 @@ export interface ClaimKind {
  * else is changing is not waited for. Who is neither inserted nor found lost a race to a commit. A batch has one audit
  * note for all.
  */
-export function claim(s: string, { varying, races }: ClaimKind): string {
+export function claim(s: string, { shape, races }: ClaimKind): string {
+  const varying = shape?.varying
   const v = valuesOf(DRAFT, varying)
   const found = `select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
     where r.digest = ${v('digest')}`
@@ -45,8 +57,8 @@ inserted as (
   select ${claimed(v)}
   from ${varying ? 'clock c, wanted w where w.f0 is null' : 'clock c where not exists (select from wanted)'}
   ${races ? 'on conflict do nothing' : ''}
-  returning ${subject()}),
-${noted(s, NOTE.map(v), 'inserted')}
+  returning ${shape?.together ? `digest, ${eachSubject()}` : subject()}),
+${shape?.together ? notedTogether(s, v, 'inserted') : noted(s, NOTE.map(v), 'inserted')}
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${varying ? 'w.ord::int' : '1'},
   ${FOUND.join(', ')}, ${varying && races ? WHICH : 'null'}
 from clock c left join wanted w on w.f0 is not null`
@@ -58,7 +70,7 @@ const WHICH = `case when (select count(*) from inserted) < (select count(*) from
 
 export interface SwapKind {
   /** Undefined: for a single receipt. */
-  readonly varying?: readonly Group[] | undefined
+  readonly shape?: Shape
   /** Only what a change that keeps its claim can change. */
   readonly kept: boolean
   /** For sessions that are not ours. */
@@ -70,7 +82,8 @@ export interface SwapKind {
  * `locks` is for sessions that are not ours, whose plans may go through a batch in any order: it locks in the order
  * of the batch, passes over what is locked already, and tells which those were.
  */
-export function swap(s: string, { varying, kept, locks = false }: SwapKind): string {
+export function swap(s: string, { shape, kept, locks = false }: SwapKind): string {
+  const varying = shape?.varying
   const all: readonly Column[] = kept ? KEPT : SWAP
   const v = valuesOf(all, varying)
   const is = isExpected(v, kept)
@@ -78,6 +91,8 @@ export function swap(s: string, { varying, kept, locks = false }: SwapKind): str
   const replaced = `${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
     epoch = coalesce(${v('epoch')}, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
     created_at = coalesce(${v('created_at')}, c.now),`
+  const each = (): string => `${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')}, ${subject('r')}`
+  const written = shape?.together ? eachSubject('r') : each()
   const wanted = varying ? `,\nwanted as materialized (${rowsOf(all, varying)})` : ''
   return `with ${CLOCK}${wanted}${locks ? `,\n${LOCKED(s, is)}` : ''},
 changed as (
@@ -86,9 +101,8 @@ changed as (
     ${changed(v, isNew)}
   from clock c${varying ? ' cross join wanted w' : ''}${locks ? ' join locked l on l.ord = w.ord' : ''}
   where ${is}
-  returning ${varying ? 'w.ord' : '1::bigint as ord'}, ${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')},
-    ${isNew ?? 'false'} as stamped, ${subject('r')}),
-${noted(s, NOTE, 'changed')}
+  returning ${varying ? 'w.ord' : '1::bigint as ord'}, ${isNew ?? 'false'} as stamped, ${written}),
+${shape?.together ? notedTogether(s, v, 'changed') : noted(s, NOTE, 'changed')}
 select (select now::float8 from clock) as now, count(*)::int as done,
   string_agg(ord::text, ',') as which,
   ${kept ? 'null' : `string_agg(ord::text || ':' || epoch::text, ',') filter (where stamped)`} as epochs,

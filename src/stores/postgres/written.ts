@@ -56,6 +56,22 @@ export function subject(of?: string): string {
   return SUBJECT.map((name) => (of ? `${of}.${name}` : name)).join(', ')
 }
 
+/** What a note of several takes of each receipt. */
+const EACH = ['epoch', 'attempt', 'tenant', 'scope', 'key', 'fingerprint']
+
+export function eachSubject(of?: string): string {
+  return EACH.map((name) => (of ? `${of}.${name}` : name)).join(', ')
+}
+
+/** One note for all rows of `from`, which have the same state and were noted alike. `v`: those, and their marks. */
+export function notedTogether(s: string, v: Value, from: string): string {
+  return `noted as (
+  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${EACH.map((name) => `${name}s`).join(', ')})
+  select (select now from clock), 1, count(*), 0, ${v('state')}, ${NOTE.map(v).join(', ')}, ${v('marks')},
+    ${EACH.map((name) => `array_agg(${name})`).join(', ')}
+  from ${from} having count(*) > 0)`
+}
+
 /** One note for each row of `from`, which has a subject. */
 export function noted(s: string, note: readonly string[], from: string): string {
   return `noted as (

@@ -243,7 +243,7 @@ async function inTime(store: Store, advance: (ms: number) => Promise<void>): Pro
 }
 
 /** The log backwards, page by page, until there is no cursor. */
-async function lookBack(
+export async function lookBack(
   store: Store,
   query: Omit<AuditQuery, 'limit'>,
   limit: number,
@@ -277,7 +277,7 @@ export async function events(
   holds(false, 'the audit log must come to an end: a thousand pages, and still events')
 }
 
-function eventFor(receipt: Receipt, note: Pick<AuditEvent, 'event' | 'by' | 'why'>): AuditEvent {
+export function eventFor(receipt: Receipt, note: Pick<AuditEvent, 'event' | 'by' | 'why'>): AuditEvent {
   const { at, state, epoch, attempt, fingerprint } = receipt
   return { ...addressOf(receipt), ...note, at, state, epoch, attempt, fingerprint, count: 1 }
 }

@@ -3,6 +3,7 @@
  * register it: `for (const test of testStore(open)) it(test.name, test.run)`. Every test opens a store of its own.
  */
 import { audit } from './audit.js'
+import { batches } from './batches.js'
 import { type OpenStore, type TestStoreOptions, withBench } from './bench.js'
 import { claim } from './claim.js'
 import { concurrency } from './concurrency.js'
@@ -36,6 +37,7 @@ export function testStore(open: OpenStore, options: TestStoreOptions = {}): read
     purge,
     forget,
     audit,
+    batches,
     concurrency,
     lifecycle,
     transact(options),

@@ -1,0 +1,130 @@
+/** The audit log's rows of several events: how they are kept, followed past a writer that hangs, and shortened. */
+import { describe, expect, it } from 'vitest'
+import type { AuditEvent } from '../../src/core/audit.js'
+import type { Draft, Receipt } from '../../src/core/receipt.js'
+import type { Store } from '../../src/store.js'
+import { type Migration, migrations } from '../../src/stores/postgres/index.js'
+import { events } from '../../src/testing/store/audit.js'
+import { change, draft, put } from '../../src/testing/store/drafts.js'
+import { withPostgres } from './bench.js'
+
+const bench = withPostgres()
+
+function many(count: number, fields: (i: number) => Partial<Draft> = () => ({})): Draft[] {
+  return Array.from({ length: count }, (_, i) => draft(fields(i)))
+}
+
+const rows = async (): Promise<Readonly<Record<string, unknown>>[]> =>
+  await bench.query(
+    `select event, size, cardinality(marks) as marks from "${bench.schema}".audit order by id`,
+  )
+
+const keysOf = (all: readonly AuditEvent[]): string[] => all.map(({ key }) => key)
+
+describe('a batch in the log', () => {
+  it('is one row where all are noted alike, whosever they are', async () => {
+    const store = bench.open()
+    const wanted = many(20, (i) => ({ tenant: `t${i % 3}`, scope: `s${i}` }))
+    await store.claim(wanted)
+    const { receipts } = await store.get(wanted)
+    await store.swap((receipts as Receipt[]).map((receipt) => change(receipt, 'succeeded')))
+    expect(await rows()).toEqual([
+      { event: 'claimed', size: 20, marks: 20 },
+      { event: 'settled', size: 20, marks: 20 },
+    ])
+    expect(await events(store, {})).toHaveLength(40)
+  })
+
+  it('is a row for each where they are not, or are more than a row has room for', async () => {
+    const store = bench.open()
+    const mixed = many(4)
+    await store.claim(mixed)
+    const { receipts } = await store.get(mixed)
+    const [first, ...others] = receipts as [Receipt, ...Receipt[]]
+    await store.swap([change(first, 'failed'), ...others.map((receipt) => change(receipt, 'succeeded'))])
+    const one = { event: 'settled', size: null, marks: null }
+    expect((await rows()).slice(1)).toEqual([one, one, one, one])
+    await store.claim(many(1_025))
+    expect(await rows()).toHaveLength(1 + 4 + 1_025)
+    await store.claim(many(1_024))
+    expect((await rows()).at(-1)).toEqual({ event: 'claimed', size: 1_024, marks: 1_024 })
+    expect(await events(store, {}, 500)).toHaveLength(4 + 4 + 1_025 + 1_024)
+  })
+
+  it('leaves no row where none of it was done', async () => {
+    const store = bench.open()
+    const wanted = many(3)
+    await store.claim(wanted)
+    await store.claim(wanted)
+    expect(await rows()).toHaveLength(1)
+  })
+})
+
+describe('following it', () => {
+  it('[R50] goes up to a writer that hangs, also from within a batch, and misses nothing', async () => {
+    const store = bench.open()
+    await store.claim(many(5))
+    const writer = await bench.admin.connect()
+    await writer.query('begin')
+    await writer.query(`insert into "${bench.schema}".audit (at, count, event, size, dropped, marks,
+        epochs, attempts, tenants, scopes, keys, fingerprints)
+      select at, count, event, 2, 0, marks, epochs[:2], attempts[:2], tenants[:2], scopes[:2], '{late,later}',
+        fingerprints[:2] from "${bench.schema}".audit`)
+    await store.claim(many(4))
+    const early = await store.audit({ limit: 2 })
+    const before = await store.audit({ limit: 10, cursor: early.cursor })
+    expect([early.events.length, before.events.length]).toEqual([2, 3])
+    const waits = await store.audit({ limit: 10, cursor: before.cursor })
+    expect(waits).toEqual({ events: [], cursor: before.cursor })
+    await writer.query('commit')
+    writer.release()
+    const after = await store.audit({ limit: 10, cursor: before.cursor })
+    expect(keysOf(after.events).slice(0, 2)).toEqual(['late', 'later'])
+    expect(after.events).toHaveLength(6)
+  })
+
+  it('[R52] goes on from a cursor of the version before', async () => {
+    const [first, second] = migrations(bench.schema) as [Migration, Migration]
+    await bench.admin.query(first.sql)
+    await bench.admin.query(second.sql)
+    await bench.query(`insert into "${bench.schema}".audit
+        (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
+      select gen_random_uuid(), i, i, 1, 1, 't', 's', 'old' || i, 'claimed', 'pending', 'f'
+      from generate_series(1, 2000) i`)
+    const store = bench.open()
+    await store.claim(many(3))
+    await put(store)
+    const after = await store.audit({ limit: 10, cursor: '1998' })
+    expect(keysOf(after.events).slice(0, 2)).toEqual(['old1999', 'old2000'])
+    expect(after.events).toHaveLength(6)
+    const back = await store.audit({ limit: 4, newestFirst: true })
+    expect(keysOf(back.events)).toEqual(keysOf(after.events).toReversed().slice(0, 4))
+    const on = await store.audit({ limit: 2_500, newestFirst: true, cursor: back.cursor })
+    expect(keysOf(on.events)[0]).toBe('old2000')
+    expect(on.events).toHaveLength(2_000)
+  })
+})
+
+describe('shortening it', () => {
+  it('[R11] by several processes at once drops each event once', async () => {
+    const stores = Array.from({ length: 4 }, () => bench.open({ maxConnections: 2 }))
+    const [store] = stores as [Store]
+    for (let i = 0; i < 4; i++) {
+      await store.claim(many(25))
+      await put(store)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const all = keysOf(await events(store, {}))
+    let dropped = 0
+    for (let round = 0; round < 100 && dropped < all.length; round++) {
+      const purged = await Promise.all(stores.map((one) => one.purge(3, 10)))
+      for (const { events: some } of purged) {
+        expect(some).toBeLessThanOrEqual(3)
+        dropped += some
+      }
+      expect(keysOf(await events(store, {}, 7))).toEqual(all.slice(dropped))
+    }
+    expect(dropped).toBe(all.length)
+    expect(await rows()).toEqual([])
+  })
+})
