@@ -1,6 +1,6 @@
 /** What ibid does, through its public API, on a store that the caller has opened. */
 import { createIbid } from 'ibid'
-import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP } from './workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP, warmUp } from './workload.mjs'
 
 const POLICY = { window: '7d' }
 
@@ -9,13 +9,14 @@ function openIbid(store, cache) {
 }
 
 /** New actions: claim, effect, settle. */
-export async function actions(store, { count, callers, warmUp = 2_000 }) {
+export async function actions(store, { count, callers, warmUpMs }) {
   const ibid = openIbid(store)
   const one = () => {
     const key = newKey()
     return ibid.once({ scope: SCOPE, key, payload: payloadOf(key) }, () => resultOf(key), POLICY)
   }
-  await perSecond(warmUp, callers, one)
+  if (callers === 1) await perSecond(WARM_UP, 1, one)
+  else await warmUp(warmUpMs, callers, one)
   const rate = await perSecond(count, callers, one)
   await ibid.close()
   return rate

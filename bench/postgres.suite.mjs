@@ -1,7 +1,6 @@
 /** The Postgres store against SQL by hand and against DBOS, on one server. */
 import { startPostgres } from '../scripts/servers/postgres.mjs'
 import { ensurePeers } from './peers/install.mjs'
-import { WARM_UP } from './workload.mjs'
 
 const RAW = 'raw-postgres.mjs'
 const OURS = 'cells.mjs'
@@ -47,7 +46,7 @@ const latency = {
   open: openServer,
   cells: [
     { name: 'raw, two round trips', unit: '/s', ...cell(RAW, 'roundTrips', { count: 3_000 }) },
-    { name: 'ibid', unit: '/s', ...cell(OURS, 'ourActions', { count: 3_000, callers: 1, warmUp: WARM_UP }) },
+    { name: 'ibid', unit: '/s', ...cell(OURS, 'ourActions', { count: 3_000, callers: 1 }) },
   ],
   ratios: [{ of: 'raw, two round trips', to: 'ibid', atMost: 1.2 }],
 }

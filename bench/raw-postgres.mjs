@@ -1,10 +1,11 @@
 /**
- * What a Postgres server can do for this workload without ibid: SQL written by hand over `pg`, the same rows, audit
- * rows included, and nothing of what a store has to promise beyond the conditional insert and the conditional update.
+ * What a Postgres server can do for this workload without ibid: SQL written by hand over `pg`, the same receipts, an
+ * audit row for each change (the store writes one for a batch), and nothing of what a store has to promise beyond the
+ * conditional insert and the conditional update.
  */
 import { createHash } from 'node:crypto'
 import { Client, Pool } from 'pg'
-import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP } from './workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, SCOPE, TENANT, WARM_UP, warmUp } from './workload.mjs'
 
 const SCHEMA = `
 create schema if not exists ibid_raw;
@@ -71,14 +72,14 @@ const outcomeOf = (key) => JSON.stringify({ value: resultOf(key) })
 const array = (texts) => `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 /** The limit: claims and settlements in sorted batches, nothing between them but the round trips. */
-export async function batched({ url, count, batch = 256, connections = 4 }) {
+export async function batched({ url, count, batch = 256, connections = 4, warmUpMs }) {
   const first = await open(url, connections, SESSION)
   await perSecond(connections * 2, connections, () => batchOf(first, batch))
   // A plan that was made for an empty table would be kept.
   await first.query('analyze ibid_raw.receipts')
   await first.end()
   const pool = await open(url, connections, SESSION)
-  await perSecond(connections * 2, connections, () => batchOf(pool, batch))
+  await warmUp(warmUpMs, connections, () => batchOf(pool, batch))
   const rate = await perSecond(Math.ceil(count / batch), connections, () => batchOf(pool, batch))
   await pool.end()
   return rate * batch
@@ -96,9 +97,9 @@ async function batchOf(pool, batch) {
 }
 
 /** What one writes first: two prepared statements per action, over a pool. */
-export async function naive({ url, count, callers = 256, connections = 16 }) {
+export async function naive({ url, count, callers = 256, connections = 16, warmUpMs }) {
   const pool = await open(url, connections)
-  await perSecond(callers, callers, () => naiveAction(pool))
+  await warmUp(warmUpMs, callers, () => naiveAction(pool))
   const rate = await perSecond(count, callers, () => naiveAction(pool))
   await pool.end()
   return rate

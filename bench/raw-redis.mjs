@@ -5,13 +5,14 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
+import { warmUp } from './workload.mjs'
 
 export const VALUE = `{"value":"${'x'.repeat(288)}"}`
 
 /** `SET NX` and then `SET XX` by so many callers at once, on one connection, sent together: pairs per second. */
-export async function rawPipelined(url, { callers = 256, ms = 3_000 } = {}) {
+export async function rawPipelined(url, { callers = 256, ms = 3_000, warmUpMs = 0 } = {}) {
   return withClient(url, { enableAutoPipelining: true }, (redis) =>
-    loop(callers, ms, async () => {
+    loop(callers, { ms, warmUpMs }, async () => {
       const key = `raw:${randomUUID()}`
       await redis.set(key, VALUE, 'NX')
       await redis.set(key, VALUE, 'XX')
@@ -20,9 +21,9 @@ export async function rawPipelined(url, { callers = 256, ms = 3_000 } = {}) {
 }
 
 /** One caller, one after the other: microseconds per pair of round trips. */
-export async function rawOneCaller(url, { ms = 2_000 } = {}) {
+export async function rawOneCaller(url, { ms = 2_000, warmUpMs = 0 } = {}) {
   return withClient(url, {}, async (redis) => {
-    const perSecond = await loop(1, ms, async () => {
+    const perSecond = await loop(1, { ms, warmUpMs }, async () => {
       const key = `raw:${randomUUID()}`
       await redis.set(key, VALUE, 'NX')
       await redis.set(key, VALUE, 'XX')
@@ -32,17 +33,17 @@ export async function rawOneCaller(url, { ms = 2_000 } = {}) {
 }
 
 /** `GET` of random keys out of `keys`, by so many callers at once, sent together: reads per second. */
-export async function rawGet(url, { callers = 256, ms = 3_000, keys = 10_000 } = {}) {
+export async function rawGet(url, { callers = 256, ms = 3_000, warmUpMs = 0, keys = 10_000 } = {}) {
   return withClient(url, { enableAutoPipelining: true }, async (redis) => {
     const names = Array.from({ length: keys }, () => `raw:${randomUUID()}`)
     await Promise.all(names.map((name) => redis.set(name, VALUE)))
-    return loop(callers, ms, () => redis.get(names[Math.floor(Math.random() * keys)]))
+    return loop(callers, { ms, warmUpMs }, () => redis.get(names[Math.floor(Math.random() * keys)]))
   })
 }
 
 /** Claim and settle through the seam, in batches as the engine sends them: pairs per second. */
 export async function storePairs(store, { batch = 128, lanes = 2, ms = 3_000 } = {}) {
-  const perBatch = await loop(lanes, ms, async () => {
+  const perBatch = await loop(lanes, { ms }, async () => {
     const drafts = Array.from({ length: batch }, newDraft)
     const claimed = await store.claim(drafts)
     await store.swap(drafts.map((draft, i) => settle(draft, claimed[i])))
@@ -64,7 +65,7 @@ export async function storeReplays(store, { batch = 128, lanes = 2, ms = 3_000, 
     await store.swap(some.map((draft, j) => settle(draft, claimed[j])))
   }
   const any = () => ({ ...drafts[Math.floor(Math.random() * keys)], token: randomUUID() })
-  const perBatch = await loop(lanes, ms, () => store.claim(Array.from({ length: batch }, any)))
+  const perBatch = await loop(lanes, { ms }, () => store.claim(Array.from({ length: batch }, any)))
   return perBatch * batch
 }
 
@@ -107,8 +108,9 @@ async function withClient(url, options, work) {
 }
 
 /** Rounds per second that so many callers get done together. */
-async function loop(callers, ms, round) {
+async function loop(callers, { ms, warmUpMs = 0 }, round) {
   for (let i = 0; i < 50; i++) await round()
+  await warmUp(warmUpMs, callers, round)
   const start = performance.now()
   let rounds = 0
   await Promise.all(

@@ -118,8 +118,17 @@ function onFile({ file, existing = 0, layout }, measure) {
 }
 
 /** Claims and settles in batches, one transaction each: pairs per second. */
-export function rawBatched({ file, count, batch = 256, existing = 0, layout = layoutFor(existing) }) {
+export function rawBatched({
+  file,
+  count,
+  batch = 256,
+  existing = 0,
+  layout = layoutFor(existing),
+  warmUpMs = 0,
+}) {
   return onFile({ file, existing, layout }, (db, statements) => {
+    for (const endMs = performance.now() + warmUpMs; performance.now() < endMs;)
+      pairs(db, statements, newIntents(batch), batch)
     const intents = newIntents(count)
     const start = performance.now()
     pairs(db, statements, intents, batch)
@@ -128,8 +137,8 @@ export function rawBatched({ file, count, batch = 256, existing = 0, layout = la
 }
 
 /** One write at a time, each with its own commit: pairs per second, however many callers there are. */
-export function rawNaive({ file, count, existing = 0, layout = layoutFor(existing) }) {
-  return rawBatched({ file, count, batch: 1, existing, layout })
+export function rawNaive({ file, count, existing = 0, layout = layoutFor(existing), warmUpMs }) {
+  return rawBatched({ file, count, batch: 1, existing, layout, warmUpMs })
 }
 
 /** How long one caller waits for two durable commits, a claim and its settlement: microseconds, the median. */

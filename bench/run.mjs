@@ -19,7 +19,8 @@ const run = promisify(execFile)
 /** In a process of its own, so that no measurement lives off another's warm code or full heap. */
 async function measure(module, name, settings) {
   const program = fileURLToPath(new URL('measure.mjs', here))
-  const { stdout } = await run(process.execPath, [program, `./${module}`, name, JSON.stringify(settings)], {
+  const sent = JSON.stringify({ warmUpMs: flags.quick ? 100 : 2_000, ...settings })
+  const { stdout } = await run(process.execPath, [program, `./${module}`, name, sent], {
     maxBuffer: 64 * 1024 * 1024,
   })
   return JSON.parse(stdout.trim().split('\n').at(-1))

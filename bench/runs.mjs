@@ -1,9 +1,9 @@
 /** Runs of a few steps each through `ibid/run`, on a store that the caller has opened: steps per second. */
 import { createIbid } from 'ibid'
 import { createRuns } from 'ibid/run'
-import { newKey, payloadOf, perSecond, resultOf, TENANT } from './workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, TENANT, warmUp } from './workload.mjs'
 
-export async function runSteps(store, { count, steps, callers, warmUp = 200 }) {
+export async function runSteps(store, { count, steps, callers, warmUpMs }) {
   const ibid = createIbid({ store, tenant: TENANT, housekeeping: false })
   const runs = createRuns({ ibid })
   const one = async () => {
@@ -13,7 +13,7 @@ export async function runSteps(store, { count, steps, callers, warmUp = 200 }) {
       return key
     })
   }
-  await perSecond(warmUp, callers, one)
+  await warmUp(warmUpMs, callers, one)
   const rate = await perSecond(count, callers, one)
   await runs.close()
   await ibid.close()

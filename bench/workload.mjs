@@ -1,7 +1,7 @@
 /** What every measurement writes: random keys, a payload and a result of about 300 bytes each. */
 import { randomUUID } from 'node:crypto'
 
-/** Calls of one caller before its time is taken, ours and raw alike: until the code is compiled. */
+/** The same for one caller, who needs longer: so many calls. */
 export const WARM_UP = 5_000
 export const TENANT = 'bench'
 export const SCOPE = 'tool:issue_refund'
@@ -35,6 +35,16 @@ export function resultOf(key) {
     receipt_number: null,
     balance_transaction: 'txn_1MiN3gLkdIwHu7ix',
   }
+}
+
+/** So many callers at work until the code is compiled, before their time is taken: ours, raw and peers alike. */
+export async function warmUp(ms, callers, one) {
+  const endMs = performance.now() + ms
+  async function caller() {
+    do await one()
+    while (performance.now() < endMs)
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
 }
 
 /** Runs `one(i)` for i in 0..count-1 with `callers` of them at a time, and looks at each result; how many a second. */

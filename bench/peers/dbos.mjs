@@ -1,8 +1,8 @@
 /** DBOS on Postgres: durable workflows of so many steps each, workflows per second. */
 import { DBOS } from '@dbos-inc/dbos-sdk'
-import { newKey, payloadOf, perSecond, resultOf } from '../workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, warmUp } from '../workload.mjs'
 
-async function workflows({ url, count, steps, callers, warmUp }) {
+async function workflows({ url, count, steps, callers, warmUpMs }) {
   DBOS.setConfig({ name: 'bench', systemDatabaseUrl: url, logLevel: 'error' })
   const refund = DBOS.registerWorkflow(
     async (payload) => {
@@ -19,13 +19,13 @@ async function workflows({ url, count, steps, callers, warmUp }) {
     const handle = await DBOS.startWorkflow(refund, { workflowID: key })(payloadOf(key))
     return handle.getResult()
   }
-  await perSecond(warmUp, callers, one)
+  await warmUp(warmUpMs, callers, one)
   const rate = await perSecond(count, callers, one)
   await DBOS.shutdown()
   return rate
 }
 
 /** One step, which is what stands for claim, effect and settlement there. */
-export const actions = (settings) => workflows({ ...settings, steps: 1, warmUp: 200 })
+export const actions = (settings) => workflows({ ...settings, steps: 1 })
 
-export const steps = async (settings) => (await workflows({ ...settings, warmUp: 40 })) * settings.steps
+export const steps = async (settings) => (await workflows(settings)) * settings.steps

@@ -4,11 +4,11 @@ import { CachePersistenceLayer } from '@aws-lambda-powertools/idempotency/cache'
 import { Idempotency } from '@node-idempotency/core'
 import { RedisStorageAdapter } from '@node-idempotency/storage-adapter-redis'
 import { createClient } from 'redis'
-import { newKey, payloadOf, perSecond, resultOf } from '../workload.mjs'
+import { newKey, payloadOf, perSecond, resultOf, warmUp } from '../workload.mjs'
 
 const WINDOW_SECONDS = 604_800
 
-export async function nodeIdempotency({ url, count, callers }) {
+export async function nodeIdempotency({ url, count, callers, warmUpMs }) {
   const storage = new RedisStorageAdapter({ url })
   await storage.connect()
   const idempotency = new Idempotency(storage, { cacheTTLMS: WINDOW_SECONDS * 1_000 })
@@ -23,13 +23,13 @@ export async function nodeIdempotency({ url, count, callers }) {
     if (await idempotency.onRequest(request)) throw new Error('a new key was taken for an old one')
     await idempotency.onResponse(request, { body: resultOf(key) })
   }
-  await perSecond(2_000, callers, one)
+  await warmUp(warmUpMs, callers, one)
   const rate = await perSecond(count, callers, one)
   await storage.disconnect()
   return rate
 }
 
-export async function powertools({ url, count, callers }) {
+export async function powertools({ url, count, callers, warmUpMs }) {
   process.env.AWS_LAMBDA_FUNCTION_NAME = 'bench'
   const client = await createClient({ url }).connect()
   const persistenceStore = new CachePersistenceLayer({ client })
@@ -37,7 +37,7 @@ export async function powertools({ url, count, callers }) {
   config.registerLambdaContext({ getRemainingTimeInMillis: () => 30_000 })
   const refund = makeIdempotent(async (payload) => resultOf(payload.payment), { persistenceStore, config })
   const one = () => refund(payloadOf(newKey()))
-  await perSecond(2_000, callers, one)
+  await warmUp(warmUpMs, callers, one)
   const rate = await perSecond(count, callers, one)
   await client.quit()
   return rate

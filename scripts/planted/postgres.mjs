@@ -182,4 +182,32 @@ export const postgres = [
     find: '  if (rest.length === 0) return rest\n',
     put: '  if (rest.length >= 0) return rest\n',
   },
+  {
+    name: 'Postgres: a follower of the log passes a batch that is not committed yet',
+    file: 'src/stores/postgres/log.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: 'coalesce(id > "last" + 1,',
+    put: 'coalesce(id > "last" + 1025,',
+  },
+  {
+    name: 'Postgres: what is left of a batch in the log gets the ids of what was dropped',
+    file: 'src/stores/postgres/log.ts',
+    tests: ['test/stores/postgres.test.ts'],
+    find: 'dropped = a.dropped + l.room, ',
+    put: '',
+  },
+  {
+    name: 'Postgres: more events in a row of the log than there are ids up to the next',
+    file: 'src/stores/postgres/columns.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: ' || rows.length > ROOM',
+    put: '',
+  },
+  {
+    name: 'Postgres: a batch that did nothing leaves a row in the log',
+    file: 'src/stores/postgres/written.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: ' having count(*) > 0',
+    put: '',
+  },
 ]

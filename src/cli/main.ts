@@ -70,6 +70,7 @@ function inheriting(command: Command, parent: Command): Command {
 
 /** All of them for help, for completion, and for a word that is none of them: it may be close to one. */
 function wanted(first: string | undefined): readonly string[] {
+  if (first === '--version' || first === '-V') return []
   const all = Object.keys(COMMANDS)
   return first !== undefined && first !== 'completion' && all.includes(first) ? [first] : all
 }

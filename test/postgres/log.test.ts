@@ -109,7 +109,7 @@ describe('shortening it', () => {
   it('[R11] by several processes at once drops each event once', async () => {
     const stores = Array.from({ length: 4 }, () => bench.open({ maxConnections: 2 }))
     const [store] = stores as [Store]
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < 8; i++) {
       await store.claim(many(25))
       await put(store)
     }
@@ -117,12 +117,16 @@ describe('shortening it', () => {
     const all = keysOf(await events(store, {}))
     let dropped = 0
     for (let round = 0; round < 100 && dropped < all.length; round++) {
-      const purged = await Promise.all(stores.map((one) => one.purge(3, 10)))
-      for (const { events: some } of purged) {
-        expect(some).toBeLessThanOrEqual(3)
+      const limits = [1, 2, 3, 5]
+      const purged = await Promise.all(stores.map((one, i) => one.purge(limits[i] as number, 10)))
+      purged.forEach(({ events: some }, i) => {
+        expect(some).toBeLessThanOrEqual(limits[i] as number)
         dropped += some
-      }
-      expect(keysOf(await events(store, {}, 7))).toEqual(all.slice(dropped))
+      })
+      // Not always the very first: a row that somebody else has is passed over.
+      const left = keysOf(await events(store, {}, 7))
+      expect(left).toHaveLength(all.length - dropped)
+      expect(all.filter((key) => left.includes(key))).toEqual(left)
     }
     expect(dropped).toBe(all.length)
     expect(await rows()).toEqual([])
