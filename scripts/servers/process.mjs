@@ -1,17 +1,32 @@
 /** A server as a child process: on a free port, in a folder of its own, ended by its process id. */
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/**
+ * Not one that the system would give: those it also gives to connections that go out, and one of them could have the
+ * port by the time that a server is up, or is up again after it was killed.
+ */
+const PORTS = { first: 10_000, last: 32_000 }
+const TRIES = 100
+
 export async function freePort() {
-  const server = net.createServer()
-  await new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (let tried = 1; ; tried++) {
+    const port = randomInt(PORTS.first, PORTS.last + 1)
+    const server = net.createServer()
+    try {
+      await new Promise((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    } catch (error) {
+      if (tried === TRIES) throw error
+      continue
+    }
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 export function temporaryFolder(name) {

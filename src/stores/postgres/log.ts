@@ -29,7 +29,13 @@ const FIRST = 'a.id + coalesce(a.dropped, 0)'
 const LAST = `${FIRST} + coalesce(a.size, 1) - 1`
 
 const IN_RANGE = 'id > $1 and id <= $2'
-const IS_MEANT = `($3::text is null or tenant = $3) and ($4::text is null or scope = $4) and ($5::text is null or key = $5)`
+const IS_MEANT = [
+  '$3::text is null or tenant = $3',
+  '$4::text is null or scope = $4',
+  '$5::text is null or key = $5',
+]
+  .map((condition) => `(${condition})`)
+  .join(' and ')
 
 /** How many events of the row `a` are asked for; a row with none of them is not taken apart. */
 const FIT = `case
@@ -82,7 +88,8 @@ export function auditEnd(s: string): string {
 
 /** Of the first $3 rows after $1 and up to $2: up to where none is missing, in ids of events. */
 export function auditGap(s: string): string {
-  return `select coalesce(min(coalesce("last", $1::bigint)) filter (where coalesce(id > "last" + 1, id > $1::bigint + ${ROOM})),
+  return `select coalesce(
+  min(coalesce("last", $1::bigint)) filter (where coalesce(id > "last" + 1, id > $1::bigint + ${ROOM})),
   max(id) + ${ROOM - 1}, $1::bigint)::float8 from (
   select id, lag(id) over (order by id) + ${ROOM - 1} as "last"
   from (select a.id from ${s}.audit a where ${NEAR} order by a.id limit $3) b) c`

@@ -65,8 +65,9 @@ export function eachSubject(of?: string): string {
 
 /** One note for all rows of `from`, which have the same state and were noted alike. `v`: those, and their marks. */
 export function notedTogether(s: string, v: Value, from: string): string {
+  const arrays = EACH.map((name) => `${name}s`)
   return `noted as (
-  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${EACH.map((name) => `${name}s`).join(', ')})
+  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${arrays.join(', ')})
   select (select now from clock), 1, count(*), 0, ${v('state')}, ${NOTE.map(v).join(', ')}, ${v('marks')},
     ${EACH.map((name) => `array_agg(${name})`).join(', ')}
   from ${from} having count(*) > 0)`
