@@ -186,8 +186,8 @@ export const postgres = [
     name: 'Postgres: a follower of the log passes a batch that is not committed yet',
     file: 'src/stores/postgres/log.ts',
     tests: ['test/postgres/log.test.ts'],
-    find: 'coalesce(id > "last" + 1,',
-    put: 'coalesce(id > "last" + 1025,',
+    find: 'coalesce(row_id > "last" + 1,',
+    put: 'coalesce(row_id > "last" + 1025,',
   },
   {
     name: 'Postgres: what is left of a batch in the log gets the ids of what was dropped',

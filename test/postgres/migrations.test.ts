@@ -63,6 +63,39 @@ describe('migrations', () => {
     await expect(bench.query(`select epoch_floor from "${bench.schema}".meta`)).rejects.toThrow('epoch_floor')
   })
 
+  it('[R52] wait for whoever has the tables without making others wait for long', async () => {
+    const [first, second] = migrations(bench.schema) as [Migration, Migration]
+    await bench.admin.query(first.sql)
+    await bench.admin.query(second.sql)
+    const long = await bench.admin.connect()
+    await long.query('begin')
+    await long.query(`lock table "${bench.schema}".audit in row exclusive mode`)
+    const store = bench.open()
+    const ready = put(store)
+    const stopMs = performance.now() + 2_000
+    // What a claim of the version before does, with its patience.
+    while (performance.now() < stopMs) {
+      await bench.query(`set lock_timeout = 200; lock table "${bench.schema}".audit in row exclusive mode`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await long.query('commit')
+    long.release()
+    expect((await ready).state).toBe('pending')
+  })
+
+  it("[R52] let the version before write its events, and read none of the newer ones' wrongly", async () => {
+    const store = bench.open()
+    await store.claim(Array.from({ length: 16 }, () => draft()))
+    await expect(bench.query(`select e.id from "${bench.schema}".audit e`)).rejects.toThrow('e.id')
+    await bench.query(
+      `insert into "${bench.schema}".audit
+         (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
+       values (gen_random_uuid(), 1, 1, 1, 1, 't', 's', 'from before', 'claimed', 'pending', 'f')`,
+    )
+    const { events } = await store.audit({ limit: 50 })
+    expect(events.map(({ key }) => key).at(-1)).toBe('from before')
+  })
+
   it('do not need the right to create once they are done', async () => {
     await bench.open().get([])
     const { schema } = bench

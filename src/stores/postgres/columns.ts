@@ -119,6 +119,9 @@ function columnsOf<T>(all: readonly Column[], reads: Reads<T>): (rows: readonly 
   }
 }
 
+/** A row of fewer is not worth it: whoever looks for an address has to look into every one of them. */
+const LEAST_TOGETHER = 16
+
 /** The note of a change is that of all where none of them has another, and there is room for all in one row. */
 function withMarks<T extends PlacedDraft>(
   columns: (rows: readonly T[]) => Columns,
@@ -127,7 +130,8 @@ function withMarks<T extends PlacedDraft>(
     const sent = columns(rows)
     const { params, shape } = sent
     const { varying } = shape
-    if (varying.includes('note') || varying.includes('rest') || rows.length > ROOM) return sent
+    if (rows.length < LEAST_TOGETHER || rows.length > ROOM) return sent
+    if (varying.includes('note') || varying.includes('rest')) return sent
     const marks = new ArrayParam(
       'number',
       rows.map(({ digest }) => markOf(digest)),

@@ -16,16 +16,16 @@ const EACH = ['epoch', 'attempt', 'tenant', 'scope', 'key', 'fingerprint']
 const EVENTS = `unnest(${EACH.map((name) => `a.${name}s`).join(', ')}) with ordinality as e (${EACH.join(', ')}, ord)`
 
 /** Of an event of a row of several. */
-const ID = 'a.id + a.dropped + e.ord - 1'
+const ID = 'a.row_id + a.dropped + e.ord - 1'
 const SHARED = 'a.event, a."by", a.why, a.at, a.state, a.count'
 
 /** Rows that can have an event after $1 and up to $2. */
-const NEAR = `a.id > $1::bigint - ${ROOM} and a.id <= $2::bigint`
+const NEAR = `a.row_id > $1::bigint - ${ROOM} and a.row_id <= $2::bigint`
 
 export type Order = 'asc' | 'desc'
 
 /** The ids that the events of the row `a` have. */
-const FIRST = 'a.id + coalesce(a.dropped, 0)'
+const FIRST = 'a.row_id + coalesce(a.dropped, 0)'
 const LAST = `${FIRST} + coalesce(a.size, 1) - 1`
 
 const IN_RANGE = 'id > $1 and id <= $2'
@@ -41,7 +41,7 @@ const IS_MEANT = [
 const FIT = `case
     when $3::text is null and $4::text is null and $5::text is null
       then greatest(0, least(${LAST}, $2) - greatest(${FIRST}, $1 + 1) + 1)
-    when a.size is null then (${IN_RANGE} and ${IS_MEANT})::int
+    when a.size is null then (a.row_id > $1 and ${IS_MEANT})::int
     when $3 <> all (a.tenants) or $4 <> all (a.scopes) or $5 <> all (a.keys) then 0
     else (select count(*) from (
       select ${ID} as id, e.* from unnest(a.tenants, a.scopes, a.keys) with ordinality as e (tenant, scope, key, ord)) e
@@ -54,15 +54,17 @@ const FIT = `case
 export function audit(s: string, order: Order): string {
   const either = EACH.map((name) => `coalesce(e.${name}, a.${name}) as ${name}`)
   return `with fitting as (
-  select id, fit from (
-    select a.id, ${FIT} as fit
-    from ${s}.audit a where ${NEAR} and ($7::float8 is null or a.at >= $7) order by a.id ${order} offset 0) a
-  where fit > 0 order by id ${order} limit $6),
+  select row_id, fit from (
+    select a.row_id, ${FIT} as fit
+    from ${s}.audit a where ${NEAR} and ($7::float8 is null or a.at >= $7) order by a.row_id ${order} offset 0) a
+  where fit > 0 order by row_id ${order} limit $6),
 picked as materialized (
-  select id from (select id, sum(fit) over (order by id ${order}) - fit as before from fitting) f where before < $6)
+  select row_id from (
+    select row_id, sum(fit) over (order by row_id ${order}) - fit as before from fitting) f
+  where before < $6)
 select ${COLUMNS} from (
-  select coalesce(${ID}, a.id) as id, ${either.join(', ')}, ${SHARED}
-  from picked p join ${s}.audit a on a.id = p.id left join lateral ${EVENTS} on true) e
+  select coalesce(${ID}, a.row_id) as id, ${either.join(', ')}, ${SHARED}
+  from picked p join ${s}.audit a on a.row_id = p.row_id left join lateral ${EVENTS} on true) e
 where ${IN_RANGE} and ${IS_MEANT}
 order by id ${order} limit $6`
 }
@@ -72,7 +74,7 @@ export function auditOf(s: string, order: Order): string {
   const own = EACH.map((name) => `a.${name}`)
   const each = EACH.map((name) => `e.${name}`)
   return `with e as materialized (
-  select a.id, ${own.join(', ')}, ${SHARED} from ${s}.audit a where a.digest = $8::uuid
+  select a.row_id as id, ${own.join(', ')}, ${SHARED} from ${s}.audit a where a.digest = $8::uuid
   union all
   select ${ID}, ${each.join(', ')}, ${SHARED} from ${s}.audit a cross join lateral ${EVENTS}
   where a.marks is not null and $9::int = any (a.marks) and ${NEAR})
@@ -81,18 +83,19 @@ where ${IN_RANGE} and tenant = $3 and scope = $4 and key = $5 and ($7::float8 is
 order by id ${order} limit $6`
 }
 
-/** The last id that an event can have whose row can be seen, before anybody asks who is still writing. */
+/** The id of the last event that can be seen, before anybody asks who is still writing. */
 export function auditEnd(s: string): string {
-  return `select coalesce(max(id) + ${ROOM - 1}, 0)::float8, pg_is_in_recovery() from ${s}.audit`
+  return `select coalesce((select ${LAST} from ${s}.audit a order by a.row_id desc limit 1), 0)::float8,
+  pg_is_in_recovery()`
 }
 
 /** Of the first $3 rows after $1 and up to $2: up to where none is missing, in ids of events. */
 export function auditGap(s: string): string {
   return `select coalesce(
-  min(coalesce("last", $1::bigint)) filter (where coalesce(id > "last" + 1, id > $1::bigint + ${ROOM})),
-  max(id) + ${ROOM - 1}, $1::bigint)::float8 from (
-  select id, lag(id) over (order by id) + ${ROOM - 1} as "last"
-  from (select a.id from ${s}.audit a where ${NEAR} order by a.id limit $3) b) c`
+  min(coalesce("last", $1::bigint)) filter (where coalesce(row_id > "last" + 1, row_id > $1::bigint + ${ROOM})),
+  max(row_id) + ${ROOM - 1}, $1::bigint)::float8 from (
+  select row_id, lag(row_id) over (order by row_id) + ${ROOM - 1} as "last"
+  from (select a.row_id from ${s}.audit a where ${NEAR} order by a.row_id limit $3) b) c`
 }
 
 /**
@@ -103,32 +106,36 @@ export function auditSince(s: string): string {
   return `with recursive half (low, high) as (
   select 0::bigint, $1::bigint
   union all
-  select case when m.at < $2::float8 then m.id else h.low end, case when m.at < $2::float8 then h.high else h.middle end
+  select case when m.at < $2::float8 then m.row_id else h.low end,
+    case when m.at < $2::float8 then h.high else h.middle end
   from (select low, high, (low + high) / 2 as middle from half where low < high) h
   left join lateral (
-    select id, at from ${s}.audit where id > h.middle order by id limit 1) m on true)
+    select row_id, at from ${s}.audit where row_id > h.middle order by row_id limit 1) m on true)
 select max(low)::float8 from half`
 }
 
 /**
- * The $1 oldest events, as far as they are old enough. Their order is that of time, near enough. A row that has more
- * is shortened; one that changed since it was looked at is left to whoever did that.
+ * The $1 oldest events, as far as they are old enough, of rows that nobody else has. Their order is that of time, near
+ * enough. As many rows are locked as the first ones suggest; a row that has more events than are left is shortened.
  */
 export function purgeAudit(s: string): string {
   const cut = EACH.map((name) => `${name}s = a.${name}s[l.room + 1:]`)
+  const running = (from: string): string =>
+    `select row_id, at, coalesce(size, 1) as events,
+    $1::bigint - sum(coalesce(size, 1)) over (order by row_id) as left_over from (${from}) a`
+  const oldest = `select row_id, at, size from ${s}.audit order by row_id`
+  const isOld = `left_over + events > 0 and at < (select now from clock) - $2::bigint`
   return `with ${CLOCK},
-oldest as materialized (
-  select id, at, size, coalesce(size, 1) as events, $1::bigint - sum(coalesce(size, 1)) over (order by id) as left_over
-  from (select id, at, size from ${s}.audit order by id limit $1) a),
-locked as materialized (
-  select a.id, o.events, o.left_over, (o.left_over + o.events)::int as room
-  from oldest o join ${s}.audit a on a.id = o.id and a.size is not distinct from o.size
-  where o.left_over + o.events > 0 and o.at < (select now from clock) - $2::bigint
-  order by a.id for update of a skip locked),
+suggested as materialized (
+  select count(*) as "rows" from (${running(`${oldest} limit $1`)}) o where ${isOld}),
+held as materialized (
+  ${running(`${oldest} limit (select "rows" from suggested) for update skip locked`)}),
+old as materialized (
+  select row_id, events, left_over, least(left_over + events, events)::int as room from held where ${isOld}),
 gone as (
-  delete from ${s}.audit a using locked l where a.id = l.id and l.left_over >= 0 returning l.events),
+  delete from ${s}.audit a using old l where a.row_id = l.row_id and l.left_over >= 0 returning l.events),
 cut as (
   update ${s}.audit a set size = a.size - l.room, dropped = a.dropped + l.room, ${cut.join(', ')}
-  from locked l where a.id = l.id and l.left_over < 0 returning l.room)
+  from old l where a.row_id = l.row_id and l.left_over < 0 returning l.room)
 select ((select coalesce(sum(events), 0) from gone) + (select coalesce(sum(room), 0) from cut))::int`
 }

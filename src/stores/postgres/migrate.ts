@@ -2,11 +2,16 @@
  * Brings the tables to the newest version, under an advisory lock, so that any number of processes can start at
  * once. A schema that a newer ibid has migrated is left alone.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Driver } from './driver.js'
-import { notMigrated, tooNew } from './errors.js'
+import { notMigrated, tooNew, wasLocked } from './errors.js'
 import type { Terms } from './options.js'
-import { migrations, NEWEST, quoteName } from './schema.js'
+import { type Migration, migrations, NEWEST, quoteName } from './schema.js'
 import type { Statement } from './statements.js'
+
+const LOCK_MS = 100
+const PAUSE_MS = 200
+const LONGEST_WAIT_MS = 30_000
 
 export async function migrate(driver: Driver, { schema, migrate: allowed }: Terms): Promise<void> {
   const version = await versionOf(driver, schema)
@@ -15,14 +20,28 @@ export async function migrate(driver: Driver, { schema, migrate: allowed }: Term
   if (!allowed) throw notMigrated(schema, version)
   for (const migration of migrations(schema)) {
     if (migration.version <= version) continue
-    try {
-      await driver.script(onlyOnce(schema, migration.version, migration.sql))
-    } catch (error) {
-      // Whatever it was, what counts is that it is done: somebody else may have been first.
-      if ((await versionOf(driver, schema)) < migration.version) throw error
-    }
+    await step(driver, schema, migration)
   }
   await migrate(driver, { schema, migrate: false } as Terms)
+}
+
+/**
+ * Asks again for a table that somebody has for longer than a moment: while one waits for all of it, everybody else waits
+ * behind, and claims would give up.
+ */
+async function step(driver: Driver, schema: string, { version, sql }: Migration): Promise<void> {
+  const stopMs = performance.now() + LONGEST_WAIT_MS
+  for (;;) {
+    try {
+      await driver.script(onlyOnce(schema, version, sql))
+      return
+    } catch (error) {
+      // Whatever it was, what counts is that it is done: somebody else may have been first.
+      if ((await versionOf(driver, schema)) >= version) return
+      if (!wasLocked(error) || performance.now() > stopMs) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
 }
 
 /**
@@ -34,6 +53,7 @@ function onlyOnce(schema: string, version: number, sql: string): string {
   const count = `(select count(*) from ${quoteName(schema)}.meta where version >= ${version})`
   return `select set_config('lock_timeout', '0', true), set_config('statement_timeout', '30s', true);
 select pg_advisory_xact_lock(hashtextextended(${text(`ibid migration ${schema}`)}, 0));
+select set_config('lock_timeout', '${LOCK_MS}ms', true);
 do $ibid$ begin
   if to_regclass(${meta}) is not null then
     if ${count} > 0 then raise exception 'already migrated'; end if;

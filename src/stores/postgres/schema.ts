@@ -111,10 +111,14 @@ update ${s}.meta set version = 2;
 `
 }
 
-/** Writes no row anew. Processes of the version before go on, but do not see such rows when they read the log. */
+/**
+ * Writes no row anew, but reads a log of millions once. Processes of the version before can go on claiming and settling;
+ * they would read rows of several events wrongly, and so do not find the row's number any more.
+ */
 function third(s: string): string {
-  return `alter table ${s}.audit
-  alter id set increment by ${ROOM},
+  return `alter table ${s}.audit rename id to row_id;
+alter table ${s}.audit
+  alter row_id set increment by ${ROOM},
   alter digest drop not null, alter epoch drop not null, alter attempt drop not null, alter tenant drop not null,
   alter scope drop not null, alter key drop not null, alter fingerprint drop not null,
   add size         int,                     -- a row of several events: how many are left; null: one event
@@ -133,7 +137,7 @@ alter table ${s}.audit
   alter tenants set storage external, alter scopes set storage external, alter keys set storage external,
   alter fingerprints set storage external;
 
-create index audit_batches on ${s}.audit (id) where marks is not null;
+create index audit_batches on ${s}.audit (row_id) where marks is not null;
 
 update ${s}.meta set version = 3;
 `

@@ -15,11 +15,12 @@ export const batches = subject('batches in the log', {
     const wanted = [
       draft({ tenant: 'a', fingerprint: '' }),
       draft({ ...addressOf(taken), fingerprint: 'other' }),
-      draft({ tenant: 'a', scope: 'other', attempt: 2 }),
+      draft({ tenant: 'a', scope: 'other' }),
       draft({ tenant: 'b', key: '{"odd", \\key}, NULL' }),
+      ...many(15, { tenant: 'c' }),
     ]
     await store.claim(wanted)
-    const { receipts } = await store.get([wanted[0], wanted[2], wanted[3]] as Draft[])
+    const { receipts } = await store.get(wanted.filter(({ fingerprint }) => fingerprint !== 'other'))
     const claimed = receipts as Receipt[]
     same(
       inOrder(await events(store, {})),
@@ -29,7 +30,7 @@ export const batches = subject('batches in the log', {
     const [, second] = claimed as [Receipt, Receipt, Receipt]
     const stale = { ...change(second, 'succeeded'), expect: { token: 'wrong', state: 'pending' as const } }
     await store.swap(claimed.map((receipt) => (receipt === second ? stale : change(receipt, 'succeeded'))))
-    for (const receipt of claimed) {
+    for (const receipt of claimed.slice(0, 4)) {
       const names = (await events(store, addressOf(receipt))).map(({ event }) => event)
       const expected = receipt === second ? ['claimed'] : ['claimed', 'settled']
       same(names, expected, 'of a batch, each change that was made must be in the log, and no other')
@@ -38,8 +39,8 @@ export const batches = subject('batches in the log', {
 
   'gives each event once, on pages of any length, forwards and back': async ({ store }) => {
     const all = await threeBatches(store)
-    same(all.length, 15, 'each event of a batch must be in the log')
-    for (const limit of [1, 2, 3, 5, 14, 15, 16]) {
+    same(all.length, 55, 'each event of a batch must be in the log')
+    for (const limit of [3, 7, 20, 54, 55, 56]) {
       same(await events(store, {}, limit), all, `pages of ${limit} must give each event once, in one order`)
       same(await lookBack(store, {}, limit), all.toReversed(), `and backwards, pages of ${limit} the same`)
     }
@@ -50,27 +51,27 @@ export const batches = subject('batches in the log', {
     await advance(5)
     const all = [...early, ...(await threeBatches(store)).slice(early.length)]
     const { at: since } = all[early.length] as AuditEvent
-    const [, , one] = all as [AuditEvent, AuditEvent, AuditEvent]
+    const one = all.find(({ event }) => event === 'settled') as AuditEvent
     for (const query of [{ tenant: 'b' }, { scope: 's' }, { tenant: 'a', scope: 's' }, addressOf(one)]) {
       const fits = (event: AuditEvent): boolean =>
         Object.entries(query).every(([part, name]) => event[part as 'key'] === name)
       const [wanted, late] = [all.filter(fits), all.filter((event) => fits(event) && event.at >= since)]
       const asked = JSON.stringify(query)
-      same(await events(store, query, 2), wanted, `the log must be filtered: ${asked}`)
-      same(await lookBack(store, query, 2), wanted.toReversed(), `also newest first: ${asked}`)
-      same(await events(store, { ...query, since }, 2), late, `also from a time on: ${asked}`)
+      same(await events(store, query, 9), wanted, `the log must be filtered: ${asked}`)
+      same(await lookBack(store, query, 9), wanted.toReversed(), `also newest first: ${asked}`)
+      same(await events(store, { ...query, since }, 9), late, `also from a time on: ${asked}`)
     }
   },
 
   'drops no more of a batch than the limit, and leaves a reader where it is': async ({ store, advance }) => {
-    const [first] = await Promise.all([store.claim(many(7)), store.claim(many(4))])
-    holds(first.length === 7, 'a store must answer each claim of a batch')
+    await store.claim(many(20))
+    await store.claim(many(17))
     const all = await events(store, {})
-    const { cursor } = await store.audit({ limit: 5 })
+    const { cursor } = await store.audit({ limit: 25 })
     await advance(SHORT_MS * 2)
-    const { events: dropped } = await store.purge(3, SHORT_MS)
-    holds(dropped <= 3, 'a purge must not drop more audit events than its limit')
-    const rest = await events(store, {}, 2)
+    const { events: dropped } = await store.purge(7, SHORT_MS)
+    holds(dropped <= 7, 'a purge must not drop more audit events than its limit')
+    const rest = await events(store, {}, 9)
     same(
       inOrder(rest),
       inOrder(all.filter((event) => rest.some(({ key }) => key === event.key))),
@@ -79,7 +80,7 @@ export const batches = subject('batches in the log', {
     same(rest.length, all.length - dropped, 'a purge must count what it dropped')
     const on = (await store.audit({ limit: 50, cursor })).events.map(({ key }) => key)
     const left = new Set(rest.map(({ key }) => key))
-    const wanted = all.slice(5).map(({ key }) => key)
+    const wanted = all.slice(25).map(({ key }) => key)
     same(
       on,
       wanted.filter((key) => left.has(key)),
@@ -88,7 +89,7 @@ export const batches = subject('batches in the log', {
     for (const event of rest.slice(0, 2))
       same(await events(store, addressOf(event)), [event], 'what a purge left must be found by its address')
     same(
-      (await purgeAll(store, 3, SHORT_MS)).events,
+      (await purgeAll(store, 7, SHORT_MS)).events,
       rest.length,
       'purges with a small limit must get to the end in a few calls',
     )
@@ -102,15 +103,15 @@ function many(count: number, fields: Partial<Draft> = {}): Draft[] {
 /** Claims of several tenants and scopes in one batch, settlements of some of them in another, and more claims. */
 async function threeBatches(store: Store): Promise<readonly AuditEvent[]> {
   const wanted = [
-    ...many(3, { tenant: 'a', scope: 's' }),
-    ...many(2, { tenant: 'b', scope: 's' }),
-    ...many(2),
+    ...many(9, { tenant: 'a', scope: 's' }),
+    ...many(8, { tenant: 'b', scope: 's' }),
+    ...many(3),
   ]
   await store.claim(wanted)
   await put(store)
   const { receipts } = await store.get(wanted)
-  await store.swap((receipts.slice(1, 5) as Receipt[]).map((receipt) => change(receipt, 'succeeded')))
-  await store.claim(many(3, { tenant: 'b' }))
+  await store.swap((receipts.slice(1, 18) as Receipt[]).map((receipt) => change(receipt, 'succeeded')))
+  await store.claim(many(17, { tenant: 'b' }))
   return await events(store, {})
 }
 
