@@ -114,15 +114,18 @@ export function auditSince(s: string): string {
 select max(low)::float8 from half`
 }
 
+/** Of each row, its events, and how many of $1 are left after them. */
+function running(rows: string): string {
+  return `select row_id, at, coalesce(size, 1) as events,
+    $1::bigint - sum(coalesce(size, 1)) over (order by row_id) as left_over from (${rows}) a`
+}
+
 /**
  * The $1 oldest events, as far as they are old enough, of rows that nobody else has. Their order is that of time, near
  * enough. As many rows are locked as the first ones suggest; a row that has more events than are left is shortened.
  */
 export function purgeAudit(s: string): string {
   const cut = EACH.map((name) => `${name}s = a.${name}s[l.room + 1:]`)
-  const running = (from: string): string =>
-    `select row_id, at, coalesce(size, 1) as events,
-    $1::bigint - sum(coalesce(size, 1)) over (order by row_id) as left_over from (${from}) a`
   const oldest = `select row_id, at, size from ${s}.audit order by row_id`
   const isOld = `left_over + events > 0 and at < (select now from clock) - $2::bigint`
   return `with ${CLOCK},
