@@ -26,8 +26,8 @@ export async function migrate(driver: Driver, { schema, migrate: allowed }: Term
 }
 
 /**
- * Asks again for a table that somebody has for longer than a moment: while one waits for all of it, everybody else waits
- * behind, and claims would give up.
+ * Asks again for a table that somebody has for longer than a moment: while one waits for all of it, everybody else
+ * waits behind, and claims would give up.
  */
 async function step(driver: Driver, schema: string, { version, sql }: Migration): Promise<void> {
   const stopMs = performance.now() + LONGEST_WAIT_MS

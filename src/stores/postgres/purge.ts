@@ -10,7 +10,7 @@ export async function purge(desk: Desk, limit: number, auditMs: number): Promise
   return { receipts: Number(receipts?.[0]), events: await purgeAudit(desk, limit, auditMs) }
 }
 
-/** Fewer than the limit only where there are no more: what one statement has to spare for others, the next one takes. */
+/** Fewer than the limit only where there are no more: what one statement leaves to others, the next one takes. */
 async function purgeAudit(desk: Desk, limit: number, auditMs: number): Promise<number> {
   let dropped = 0
   while (dropped < limit) {

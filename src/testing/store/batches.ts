@@ -67,7 +67,7 @@ export const batches = subject('batches in the log', {
     await store.claim(many(20))
     await store.claim(many(17))
     const all = await events(store, {})
-    const { cursor } = await store.audit({ limit: 25 })
+    const { cursor } = await store.audit({ limit: 12 })
     await advance(SHORT_MS * 2)
     const { events: dropped } = await store.purge(7, SHORT_MS)
     holds(dropped <= 7, 'a purge must not drop more audit events than its limit')
@@ -80,7 +80,7 @@ export const batches = subject('batches in the log', {
     same(rest.length, all.length - dropped, 'a purge must count what it dropped')
     const on = (await store.audit({ limit: 50, cursor })).events.map(({ key }) => key)
     const left = new Set(rest.map(({ key }) => key))
-    const wanted = all.slice(25).map(({ key }) => key)
+    const wanted = all.slice(12).map(({ key }) => key)
     same(
       on,
       wanted.filter((key) => left.has(key)),
