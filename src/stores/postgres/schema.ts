@@ -112,8 +112,8 @@ update ${s}.meta set version = 2;
 }
 
 /**
- * Writes no row anew, but reads the whole log once. Processes of the version before can go on claiming and settling; they
- * would read rows of several events wrongly, and so do not find the row's number any more.
+ * Writes no row anew, but reads the whole log once. Processes of the version before can go on claiming and settling;
+ * they would read rows of several events wrongly, and so do not find the row's number any more.
  */
 function third(s: string): string {
   return `alter table ${s}.audit rename id to row_id;
