@@ -21,7 +21,7 @@ const cell = (module, call, settings) => ({
 
 const throughput = {
   title: 'Postgres, new actions (claim + settle), synchronous commit, 256 callers',
-  rounds: 3,
+  rounds: 5,
   open: openServer,
   cells: [
     { name: 'raw, batches of 256', unit: '/s', ...cell(RAW, 'batched', { count: 60_000 }) },

@@ -25,7 +25,7 @@ const cell = (module, call, settings) => ({
 
 const throughput = {
   title: 'Redis, new actions (claim + settle), AOF every second, 256 callers',
-  rounds: 3,
+  rounds: 5,
   open: openServer,
   cells: [
     { name: 'raw, SET NX + SET XX, pipelined', unit: '/s', ...timed('redisPipelined') },

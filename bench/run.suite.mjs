@@ -20,7 +20,7 @@ const SHAPE = { steps: 20, callers: 256 }
 
 const steps = {
   title: 'Postgres, runs of twenty steps, synchronous commit, 256 callers',
-  rounds: 3,
+  rounds: 5,
   open: openServer,
   cells: [
     { name: 'ibid/run', unit: 'steps/s', ...cell('cells.mjs', 'ourRunSteps', { ...SHAPE, count: 5_000 }) },
