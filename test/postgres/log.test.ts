@@ -53,6 +53,35 @@ describe('a batch in the log', () => {
     expect(await events(store, {}, 500)).toHaveLength(20 + 20 + 1_025 + 15 + 1_024)
   })
 
+  it('[R50] of receipts that are forgotten is one, too, and found by their addresses', async () => {
+    const store = bench.open()
+    for (const count of [1_030, 15]) {
+      const wanted = many(count, (i) => ({ tenant: `t${i % 3}` }))
+      await store.claim(wanted)
+      const { receipts } = await store.get(wanted)
+      await store.swap((receipts as Receipt[]).map((receipt) => change(receipt, 'succeeded', { forMs: 1 })))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      const before = (await rows()).length
+      expect((await store.purge(2_000, 3_600_000)).receipts).toBe(count)
+      const sizes = (await rows()).slice(before).map(({ event, size, marks }) => `${event} ${size} ${marks}`)
+      const each = Array.from({ length: 15 }, () => 'expired null null')
+      expect(sizes.sort()).toEqual(count === 15 ? each : ['expired 1024 1024', 'expired 6 6'])
+      for (const receipt of (receipts as Receipt[]).slice(0, 20)) {
+        const { tenant, scope, key, epoch, attempt, fingerprint } = receipt
+        const found = await events(store, { tenant, scope, key })
+        expect(found).toHaveLength(3)
+        expect(found[2]).toMatchObject({
+          event: 'expired',
+          state: null,
+          epoch,
+          attempt,
+          fingerprint,
+          count: 1,
+        })
+      }
+    }
+  })
+
   it('leaves no row where none of it was done', async () => {
     const store = bench.open()
     const wanted = many(20)

@@ -43,6 +43,28 @@ const HEADER = 20
 const LONGEST_UNIT = 3
 
 function binaryTexts(values: ArrayParam['values']): Buffer {
+  return binaryAscii(values) ?? binaryUtf8(values)
+}
+
+/** Room for a length before each value, and all of it written at once. Nothing where a value is not ASCII. */
+function binaryAscii(values: ArrayParam['values']): Buffer | undefined {
+  const text = `\0\0\0\0${values.join('\0\0\0\0')}`
+  if (Buffer.byteLength(text) !== text.length) return undefined
+  const buffer = Buffer.allocUnsafe(HEADER + text.length)
+  buffer.write(text, HEADER, 'latin1')
+  let nulls = false
+  let at = HEADER
+  for (const value of values) {
+    const length = value === null ? -1 : (value as string).length
+    nulls ||= value === null
+    buffer.writeInt32BE(length, at)
+    at += 4 + Math.max(0, length)
+  }
+  header(buffer, TEXT, values.length, nulls)
+  return buffer
+}
+
+function binaryUtf8(values: ArrayParam['values']): Buffer {
   let units = 0
   let nulls = false
   for (const value of values) {
@@ -59,14 +81,13 @@ function binaryTexts(values: ArrayParam['values']): Buffer {
   return buffer.subarray(0, at)
 }
 
+/** How long each is, in the digits that they are written in. */
+const SIXTEEN = '00000010'
+
 function binaryUuids(values: ArrayParam['values']): Buffer {
   const buffer = Buffer.allocUnsafe(HEADER + values.length * 20)
-  let at = header(buffer, UUID, values.length, false)
-  for (const value of values) {
-    buffer.writeInt32BE(16, at)
-    buffer.write(value as string, at + 4, 'hex')
-    at += 20
-  }
+  header(buffer, UUID, values.length, false)
+  buffer.write(`${SIXTEEN}${values.join(SIXTEEN)}`, HEADER, 'hex')
   return buffer
 }
 

@@ -7,7 +7,7 @@ import type { Draft } from '../../core/receipt.js'
 import type { Swap } from '../../store.js'
 import { ArrayParam } from './arrays.js'
 import { markOf } from './digest.js'
-import { ROOM } from './schema.js'
+import { LEAST_TOGETHER, ROOM } from './schema.js'
 import { type Column, DRAFT, EVENT, GROUPS, KEPT, type Shape, SWAP, varies } from './sent.js'
 
 /** A draft and the digest of its address. */
@@ -118,9 +118,6 @@ function columnsOf<T>(all: readonly Column[], reads: Reads<T>): (rows: readonly 
     return { params, shape: { varying, together: false } }
   }
 }
-
-/** A row of fewer is not worth it: whoever looks for an address has to look into every one of them. */
-const LEAST_TOGETHER = 16
 
 /** The note of a change is that of all where none of them has another, and there is room for all in one row. */
 function withMarks<T extends PlacedDraft>(

@@ -27,6 +27,8 @@ export const NEWEST = 3
 
 /** How far apart the ids of two rows of the log are: room for the ids of as many events in the first. */
 export const ROOM = 1_024
+/** A row of fewer events is not worth it: whoever looks for an address has to look into every one of them. */
+export const LEAST_TOGETHER = 16
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

@@ -10,6 +10,7 @@ import { claimAlone, settleAlone } from './lone.js'
 import { quoteName } from './schema.js'
 import { CLOCK, EVENT, type Group, receiptColumns, rowsOf, type Shape, valuesOf } from './sent.js'
 import { claim, swap } from './writes.js'
+import { notedExpired } from './written.js'
 
 export interface Statement {
   /** The name it is prepared under. */
@@ -145,9 +146,7 @@ ended as materialized (
 gone as (
   delete from ${s}.receipts r where r.ctid = any (array(select place from ended))
   returning r.digest, r.epoch, r.attempt, r.tenant, r.scope, r.key, r.fingerprint),
-noted as (
-  insert into ${s}.audit (digest, at, epoch, attempt, count, tenant, scope, key, event, state, fingerprint)
-  select digest, c.now, epoch, attempt, 1, tenant, scope, key, 'expired', null, fingerprint from gone, clock c),
+${notedExpired(s, 'gone')},
 raised as (
   update ${s}.meta set floor = g.highest from (select max(epoch) as highest from gone) g
   where g.highest > floor)

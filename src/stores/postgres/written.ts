@@ -1,4 +1,5 @@
 /** What claims and changes write: the columns of a receipt, and the note of it in the audit log. */
+import { LEAST_TOGETHER, ROOM } from './schema.js'
 import type { Value } from './sent.js'
 
 /** For claims: an epoch is above whatever was purged, and above the frontier. */
@@ -71,6 +72,24 @@ export function notedTogether(s: string, v: Value, from: string): string {
   select (select now from clock), 1, count(*), 0, ${v('state')}, ${NOTE.map(v).join(', ')}, ${v('marks')},
     ${EACH.map((name) => `array_agg(${name})`).join(', ')}
   from ${from} having count(*) > 0)`
+}
+
+/** `markOf` in digest.ts, of a digest that only the server has. */
+const MARK = `('x' || substr(digest::text, 10, 4) || substr(digest::text, 15, 4))::bit(32)::int`
+
+/** That the receipts `from` are forgotten: each in a row of its own, or together, as many as there is room for. */
+export function notedExpired(s: string, from: string): string {
+  const arrays = EACH.map((name) => `${name}s`)
+  const few = `(select count(*) from ${from}) < ${LEAST_TOGETHER}`
+  return `noted as (
+  insert into ${s}.audit (digest, at, ${EACH.join(', ')}, count, event)
+  select digest, c.now, ${EACH.join(', ')}, 1, 'expired' from ${from}, clock c where ${few}),
+noted_together as (
+  insert into ${s}.audit (at, count, size, dropped, event, marks, ${arrays.join(', ')})
+  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}),
+    ${EACH.map((name) => `array_agg(${name})`).join(', ')}
+  from (select *, (row_number() over () - 1) / ${ROOM} as part from ${from}) g, clock c
+  where not ${few} group by part)`
 }
 
 /** One note for each row of `from`, which has a subject. */
