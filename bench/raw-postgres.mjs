@@ -170,7 +170,8 @@ export async function selects({ url, count, callers = 256, keys = 5_000, connect
 
 /**
  * Settled receipts put straight into the tables of a store that has been opened once, because ten million through the
- * front door take too long. The first `ended` of them are past their window, for a purge to find.
+ * front door take too long. The first `ended` of them are past their window, for a purge to find. None is pending, so
+ * the frontier is behind the last of them, where a store that wrote them would have it.
  */
 export async function fill({ url, count, ended = 0, schema = 'ibid' }) {
   const prefix = createHash('sha256').update(TENANT).digest('hex').slice(0, 8)
@@ -193,7 +194,8 @@ export async function fill({ url, count, ended = 0, schema = 'ibid' }) {
       lateral (select case when i <= ${ended} then n.now - 1000 else n.now + 604800000 end as ends) e;
     alter table "${schema}".receipts add constraint receipts_pkey primary key (digest);
     create index receipts_forget on "${schema}".receipts (forget_at) where forget_at is not null;
-    create index receipts_epoch on "${schema}".receipts (epoch)`)
+    create index receipts_epoch on "${schema}".receipts (epoch);
+    update "${schema}".meta set frontier = (select max(epoch) from "${schema}".receipts)`)
   await client.query(`vacuum analyze "${schema}".receipts`)
   await client.query('checkpoint')
   await client.end()
