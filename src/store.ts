@@ -41,7 +41,8 @@ export interface Store<Tx = unknown> {
 
   /**
    * Delete up to `limit` receipts whose window has ended (settled or released, never pending or unknown),
-   * each with an `expired` audit event, and up to `limit` audit events older than `auditMs`.
+   * each with an `expired` audit event, and up to `limit` audit events older than `auditMs`: more only where a store
+   * keeps the events of a batch as one thing that it cannot cut, and then no more than that one.
    */
   purge(limit: number, auditMs: number): Promise<Purged>
 

@@ -210,4 +210,32 @@ export const postgres = [
     find: ' having count(*) > 0',
     put: '',
   },
+  {
+    name: 'Postgres: a follower who has read all waits for whoever has a transaction open',
+    file: 'src/stores/postgres/log.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: '(select ${LAST} from',
+    put: '(select a.row_id + 1023 from',
+  },
+  {
+    name: 'Postgres: a migration that waits for a table makes everybody wait behind it',
+    file: 'src/stores/postgres/migrate.ts',
+    tests: ['test/postgres/migrations.test.ts'],
+    find: 'const LOCK_MS = 100\n',
+    put: 'const LOCK_MS = 0\n',
+  },
+  {
+    name: 'Postgres: receipts that were forgotten together are not found in the log by their addresses',
+    file: 'src/stores/postgres/written.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: 'substr(digest::text, 10, 4)',
+    put: 'substr(digest::text, 1, 4)',
+  },
+  {
+    name: 'Postgres: processes that shorten the log at once stop one another',
+    file: 'src/stores/postgres/purge.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: '    if (some === 0) break\n',
+    put: '    return some\n',
+  },
 ]

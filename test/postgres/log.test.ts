@@ -1,5 +1,6 @@
 /** The audit log's rows of several events: how they are kept, followed past a writer that hangs, and shortened. */
-import { describe, expect, it } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, it, vi } from 'vitest'
 import type { AuditEvent } from '../../src/core/audit.js'
 import type { Draft, Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
@@ -114,6 +115,18 @@ describe('following it', () => {
     expect(after.events).toHaveLength(18)
   })
 
+  it('asks nobody to finish where there is nothing new', async () => {
+    const store = bench.open()
+    await store.claim(many(16))
+    const { cursor } = await store.audit({ limit: 50 })
+    const sent = vi.spyOn(Client.prototype, 'query')
+    expect((await store.audit({ limit: 50, cursor })).events).toEqual([])
+    const names = sent.mock.calls.map(([query]) => (query as unknown as { readonly name?: string }).name)
+    sent.mockRestore()
+    expect(names.filter((name) => name?.startsWith('ibid_audit_end'))).toHaveLength(1)
+    expect(names.filter((name) => name?.startsWith('ibid_audit_writers'))).toEqual([])
+  })
+
   it('[R52] goes on from a cursor of the version before', async () => {
     const [first, second] = migrations(bench.schema) as [Migration, Migration]
     await bench.admin.query(first.sql)
@@ -170,17 +183,17 @@ describe('shortening it', () => {
     expect(await rows()).toEqual([])
   })
 
-  it('passes over a row that somebody else has', async () => {
+  it('passes over a row that somebody else has, and makes up for it', async () => {
     const store = bench.open()
     await store.claim(many(16))
+    for (let i = 0; i < 3; i++) await put(store)
     await store.claim(many(17))
-    await put(store)
     await new Promise((resolve) => setTimeout(resolve, 20))
     const other = await bench.admin.connect()
     await other.query('begin')
     await other.query(`select from "${bench.schema}".audit order by row_id limit 1 for update`)
     expect((await store.purge(5, 10)).events).toBe(5)
-    expect((await store.purge(2 ** 40, 10)).events).toBe(13)
+    expect((await store.purge(2 ** 40, 10)).events).toBe(15)
     await other.query('rollback')
     other.release()
     expect((await store.purge(1, 10)).events).toBe(1)

@@ -3,14 +3,12 @@
  * common in the columns of a single event, the rest in arrays. Ids of rows are so far apart that each event of a row
  * has one of its own, counted from the row's.
  */
-import { ROOM } from './schema.js'
+import { EACH, ROOM } from './schema.js'
 import { CLOCK } from './sent.js'
 
 /** In the order of `eventOf` in rows.ts. */
 const COLUMNS =
   'id::float8, tenant, scope, key, event, "by", why, at::float8, state, epoch::float8, attempt, fingerprint, count'
-
-const EACH = ['epoch', 'attempt', 'tenant', 'scope', 'key', 'fingerprint']
 
 /** The events of the row `a`: none where it is a single one. */
 const EVENTS = `unnest(${EACH.map((name) => `a.${name}s`).join(', ')}) with ordinality as e (${EACH.join(', ')}, ord)`

@@ -27,6 +27,8 @@ export const NEWEST = 3
 
 /** How far apart the ids of two rows of the log are: room for the ids of as many events in the first. */
 export const ROOM = 1_024
+/** What a row of several events has of each, in arrays whose names are in the plural. */
+export const EACH = ['epoch', 'attempt', 'tenant', 'scope', 'key', 'fingerprint']
 /** A row of fewer events is not worth it: whoever looks for an address has to look into every one of them. */
 export const LEAST_TOGETHER = 16
 

@@ -1,5 +1,5 @@
 /** What claims and changes write: the columns of a receipt, and the note of it in the audit log. */
-import { LEAST_TOGETHER, ROOM } from './schema.js'
+import { EACH, LEAST_TOGETHER, ROOM } from './schema.js'
 import type { Value } from './sent.js'
 
 /** For claims: an epoch is above whatever was purged, and above the frontier. */
@@ -57,20 +57,20 @@ export function subject(of?: string): string {
   return SUBJECT.map((name) => (of ? `${of}.${name}` : name)).join(', ')
 }
 
-/** What a note of several takes of each receipt. */
-const EACH = ['epoch', 'attempt', 'tenant', 'scope', 'key', 'fingerprint']
+const ARRAYS = EACH.map((name) => `${name}s`).join(', ')
+const GATHERED = EACH.map((name) => `array_agg(${name})`).join(', ')
 
+/** What a note of several takes of each receipt. */
 export function eachSubject(of?: string): string {
   return EACH.map((name) => (of ? `${of}.${name}` : name)).join(', ')
 }
 
 /** One note for all rows of `from`, which have the same state and were noted alike. `v`: those, and their marks. */
 export function notedTogether(s: string, v: Value, from: string): string {
-  const arrays = EACH.map((name) => `${name}s`)
   return `noted as (
-  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${arrays.join(', ')})
+  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${ARRAYS})
   select (select now from clock), 1, count(*), 0, ${v('state')}, ${NOTE.map(v).join(', ')}, ${v('marks')},
-    ${EACH.map((name) => `array_agg(${name})`).join(', ')}
+    ${GATHERED}
   from ${from} having count(*) > 0)`
 }
 
@@ -79,15 +79,13 @@ const MARK = `('x' || substr(digest::text, 10, 4) || substr(digest::text, 15, 4)
 
 /** That the receipts `from` are forgotten: each in a row of its own, or together, as many as there is room for. */
 export function notedExpired(s: string, from: string): string {
-  const arrays = EACH.map((name) => `${name}s`)
   const few = `(select count(*) from ${from}) < ${LEAST_TOGETHER}`
   return `noted as (
   insert into ${s}.audit (digest, at, ${EACH.join(', ')}, count, event)
   select digest, c.now, ${EACH.join(', ')}, 1, 'expired' from ${from}, clock c where ${few}),
 noted_together as (
-  insert into ${s}.audit (at, count, size, dropped, event, marks, ${arrays.join(', ')})
-  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}),
-    ${EACH.map((name) => `array_agg(${name})`).join(', ')}
+  insert into ${s}.audit (at, count, size, dropped, event, marks, ${ARRAYS})
+  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}), ${GATHERED}
   from (select *, (row_number() over () - 1) / ${ROOM} as part from ${from}) g, clock c
   where not ${few} group by part)`
 }
