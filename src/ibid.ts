@@ -118,13 +118,17 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
     checkIntent(intent)
     const terms = termsOfCall()
     const text = identityText(payload, identity)
+    const fingerprint = fingerprintOfText(text)
+    const isSmall = text.length <= LONGEST_SEEN
+    // The text itself is let go: a call is under way for longer than it takes to make it again.
     const seen = (): Seen | undefined => {
-      if (text.length > LONGEST_SEEN || !isPlain(payload)) return undefined
+      if (!isSmall || !isPlain(payload)) return undefined
       const copy = copyPlain(payload)
       // A member can answer otherwise when it is read again.
-      return identityText(copy, identity) === text ? { payload: copy, identity } : undefined
+      return fingerprintOfText(identityText(copy, identity)) === fingerprint
+        ? { payload: copy, identity }
+        : undefined
     }
-    const fingerprint = fingerprintOfText(text)
     const call = { id: addressId(address), address, fingerprint, terms, seen, by, differs }
     return settled ? engine.replay(settled, call) : run(call)
   }

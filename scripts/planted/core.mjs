@@ -4,13 +4,6 @@ const TESTS = ['test/core', 'test/engine', 'test/proof/interleavings.test.ts']
 const at = (file, defects) => defects.map((defect) => ({ file: `src/core/${file}`, tests: TESTS, ...defect }))
 
 export const core = [
-  ...at('lately.ts', [
-    {
-      name: 'what was made for one tenant is remembered for another',
-      find: ' && found.tenant === tenant',
-      put: '',
-    },
-  ]),
   ...at('transitions.ts', [
     {
       name: 'expiry ignored: a receipt past its window is replayed',

@@ -5,6 +5,7 @@
  */
 import { ownerDraft } from '../core/drafts.js'
 import { IbidError, leaseLost, storeUnavailable } from '../core/errors.js'
+import { LazySignal } from '../core/lazy-signal.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
 import { isPromised } from '../core/promised.js'
 import { type Receipt, asWritten, view } from '../core/receipt.js'
@@ -21,8 +22,7 @@ class RunningAttempt implements Attempt {
   readonly number: number
   readonly epoch: number
   readonly createdAt: number
-  #controller: AbortController | undefined
-  #ended: IbidError | undefined
+  #end: LazySignal | undefined
 
   constructor(receipt: Receipt) {
     this.tenant = receipt.tenant
@@ -34,15 +34,14 @@ class RunningAttempt implements Attempt {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#ended) this.#controller.abort(this.#ended)
-    return this.#controller.signal
+    this.#end ??= new LazySignal()
+    return this.#end.signal
   }
 
   /** Not a method: what an effect holds cannot end its own attempt. */
   static end(attempt: RunningAttempt, error: IbidError): void {
-    attempt.#ended = error
-    attempt.#controller?.abort(error)
+    attempt.#end ??= new LazySignal()
+    attempt.#end.abort(error)
   }
 }
 

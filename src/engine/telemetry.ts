@@ -5,6 +5,8 @@
 import {
   type Attributes,
   context,
+  createNoopMeter,
+  type Meter,
   metrics,
   ProxyTracerProvider,
   type Span,
@@ -37,23 +39,24 @@ function layerOf(scope: string): string {
   return colon === -1 ? scope : scope.slice(0, colon)
 }
 
-/** The labels of a decision, made once for a run of decisions in one scope. */
+/** The labels of a decision, made once for a run of decisions in one layer. */
 function labels(store: string): (event: AuditName, scope: string) => Attributes {
-  let lastScope: string | undefined
+  let lastLayer: string | undefined
   let byEvent = new Map<AuditName, Attributes>()
   return (event, scope) => {
-    if (scope !== lastScope) {
-      lastScope = scope
+    const layer = layerOf(scope)
+    if (layer !== lastLayer) {
+      lastLayer = layer
       byEvent = new Map()
     }
     let made = byEvent.get(event)
-    if (made === undefined) byEvent.set(event, (made = { event, layer: layerOf(scope), store }))
+    if (made === undefined) byEvent.set(event, (made = { event, layer, store }))
     return made
   }
 }
 
 export function createTelemetry(store: string): Telemetry {
-  const meter = orNone(() => metrics.getMeter('ibid'))
+  const meter = orNone(meterOf)
   const tracer = orNone(() => trace.getTracer('ibid'))
   const decisions = orNone(() =>
     meter?.createCounter('ibid.decisions', {
@@ -107,8 +110,14 @@ export function createTelemetry(store: string): Telemetry {
   }
 }
 
+/** Undefined where nobody counts: a decision does not pay for its labels then. */
+function meterOf(): Meter | undefined {
+  const meter = metrics.getMeter('ibid')
+  return meter === createNoopMeter() ? undefined : meter
+}
+
 /** What an SDK cannot make, nobody is told of. */
-function orNone<T>(make: () => T): T | undefined {
+function orNone<T>(make: () => T | undefined): T | undefined {
   try {
     return make()
   } catch {

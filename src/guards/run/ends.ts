@@ -1,12 +1,13 @@
 /** What may end an attempt at a run before its code does: a cancellation, a lost lease, its time, a closing worker. */
 import type { IbidError } from '../../core/errors.js'
+import { LazySignal } from '../../core/lazy-signal.js'
 import type { Attempt } from '../../core/policy.js'
 import { handedOver } from './refusals.js'
 import { pause, type Timers } from './timers.js'
 
 export interface Ends {
   /** Aborts with the reason that `stop` was given. */
-  readonly stopped: AbortSignal
+  readonly stopped: Omit<LazySignal, 'abort'>
   stop(this: void, reason: unknown): void
   /** This worker closes: a run that sleeps, now or next, is left to another. */
   handOver(this: void): void
@@ -17,8 +18,8 @@ export interface Ends {
 }
 
 export function createEnds(attempt: Attempt, runId: string): Ends {
-  const stopped = new AbortController()
-  const waiting = new AbortController()
+  const stopped = new LazySignal()
+  const waiting = new LazySignal()
   let leaving: IbidError | undefined
   let cut = false
   function stop(reason: unknown): void {
@@ -28,7 +29,7 @@ export function createEnds(attempt: Attempt, runId: string): Ends {
   // Reading the signal of an attempt makes it: from here on it speaks up when the lease is lost.
   attempt.signal.addEventListener('abort', () => stop(attempt.signal.reason), { once: true })
   return {
-    stopped: stopped.signal,
+    stopped,
     stop,
     handOver() {
       leaving ??= handedOver(runId)

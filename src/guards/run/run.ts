@@ -89,7 +89,7 @@ async function attend<T>(
   const { attempt, runId, terms, sinceMs } = claimed
   const { tenant, scope, key, epoch, createdAt } = attempt
   const { agent } = todo
-  const { stopped: signal } = ends
+  const { stopped } = ends
   let over = false
   try {
     const active: ActiveRun = {
@@ -100,9 +100,11 @@ async function attend<T>(
       agent,
       terms,
       stepPolicy: stepPolicy({}, undefined, terms),
-      signal,
+      get signal() {
+        return stopped.signal
+      },
       mustGoOn() {
-        signal.throwIfAborted()
+        stopped.throwIfAborted()
         if (over) throw attemptOver(runId)
       },
       chain: [...todo.via, { scope, key }],
@@ -149,8 +151,8 @@ async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void
 /** What the end of the code means for the run's receipt. */
 async function verdict(desk: Desk, claimed: Claimed, ends: Ends, error: unknown): Promise<unknown> {
   const { runId, terms } = claimed
-  const reason: unknown = ends.stopped.reason
-  if (ends.stopped.aborted && reason instanceof Rejected) return reason
+  const { reason } = ends.stopped
+  if (reason instanceof Rejected) return reason
   if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return heldBy(runId, error)
   if (error instanceof OutcomeUnknown || error instanceof Rejected || error instanceof NotExecuted)
     return error

@@ -58,7 +58,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   }
 
   return {
-    chain: within ? [...run.chain, { scope: within.scope, key: within.key }] : run.chain,
+    chain: within ? chainOf(run, within) : run.chain,
     get signal() {
       return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
     },
@@ -133,7 +133,10 @@ function recorded<T>(
   )
 }
 
-/** What a step's function is given. Steps of its own are set up when it takes one: most never do. */
+/**
+ * What a step's function is given. Steps of its own are set up when it takes one: most never do. All of it is its own,
+ * so that a copy has it as well; a getter costs more than all the rest, and there is but one.
+ */
 function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
   let made: Steps | undefined
   const own = (): Steps => {
@@ -144,6 +147,7 @@ function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
     key: stepKey(run.runId, attempt),
     number: attempt.number,
     epoch: attempt.epoch,
+    chain: chainOf(run, attempt),
     step: (name, fn, options) => own().step(name, fn, options),
     call: (broker, tool, args, options) => own().call(broker, tool, args, options),
     sleep: (duration) => own().sleep(duration),
@@ -151,10 +155,11 @@ function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
     get signal() {
       return own().signal
     },
-    get chain() {
-      return own().chain
-    },
   }
+}
+
+function chainOf(run: ActiveRun, { scope, key }: Attempt): readonly Link[] {
+  return [...run.chain, { scope, key }]
 }
 
 /** A status check speaks of the step's value and knows it by the key for the downstream; what is kept is the record. */

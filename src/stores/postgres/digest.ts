@@ -5,11 +5,9 @@
  */
 import { hash } from 'node:crypto'
 import { IbidError } from '../../core/errors.js'
-import { lately } from '../../core/lately.js'
 import { type Address, addressId } from '../../core/receipt.js'
 import { remember } from '../../core/remember.js'
 
-const MOST_KNOWN = 1_024
 const TENANTS = { most: 1_024, longest: 256 }
 /** Of 32 digits. */
 const OF_TENANT = 8
@@ -18,10 +16,9 @@ const prefixOf = remember(TENANTS, (tenant) => hash('sha256', tenant, 'hex').sli
   tenant: string,
 ) => string
 
-export const digestOf = lately(
-  MOST_KNOWN,
-  (address) => prefixOf(address.tenant) + hash('sha256', addressId(address), 'hex').slice(OF_TENANT, 32),
-)
+export function digestOf(address: Address): string {
+  return prefixOf(address.tenant) + hash('sha256', addressId(address), 'hex').slice(OF_TENANT, 32)
+}
 
 /** A part of it that is not the tenant's, as a number: what the audit log finds rows of several events by. */
 export function markOf(digest: string): number {

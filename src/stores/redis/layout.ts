@@ -4,8 +4,7 @@
  * On a single server one shard is best: a whole batch is one script. In a cluster many, so that all masters work.
  */
 import { hash } from 'node:crypto'
-import { lately } from '../../core/lately.js'
-import { addressId } from '../../core/receipt.js'
+import { type Address, addressId } from '../../core/receipt.js'
 
 export interface Shard {
   readonly number: number
@@ -35,7 +34,6 @@ export interface Layout {
 export const FORMAT = 2
 export const MOST_SHARDS = 4_096
 const DIGEST_LENGTH = 22
-const MOST_KNOWN = 1_024
 
 export function layoutKey(prefix: string): string {
   return `${prefix}:layout`
@@ -72,9 +70,9 @@ function createShard(prefix: string, number: number): Shard {
 }
 
 /** 128 bits of SHA-256, in 22 letters: short in every index, and no address can be taken for another. */
-export const digestOf = lately(MOST_KNOWN, (address) =>
-  hash('sha256', addressId(address), 'base64url').slice(0, DIGEST_LENGTH),
-)
+export function digestOf(address: Address): string {
+  return hash('sha256', addressId(address), 'base64url').slice(0, DIGEST_LENGTH)
+}
 
 /** The digests that one message on the channel holds, one behind the other. */
 export function digestsIn(message: string): readonly string[] {
