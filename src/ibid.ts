@@ -125,9 +125,8 @@ export function createIbid<Tx = unknown>(options: IbidOptions<Tx>): Ibid<Tx> {
       if (!isSmall || !isPlain(payload)) return undefined
       const copy = copyPlain(payload)
       // A member can answer otherwise when it is read again.
-      return fingerprintOfText(identityText(copy, identity)) === fingerprint
-        ? { payload: copy, identity }
-        : undefined
+      const again = fingerprintOfText(identityText(copy, identity))
+      return again === fingerprint ? { payload: copy, identity } : undefined
     }
     const call = { id: addressId(address), address, fingerprint, terms, seen, by, differs }
     return settled ? engine.replay(settled, call) : run(call)

@@ -154,7 +154,7 @@ export const core = [
   {
     name: 'what a payload is remembered as is not what its fingerprint was made of',
     file: 'src/ibid.ts',
-    find: 'return identityText(copy, identity) === text ? { payload: copy, identity } : undefined',
+    find: 'return again === fingerprint ? { payload: copy, identity } : undefined',
     put: 'return { payload: copy, identity }',
     tests: ['test/engine/remembered.test.ts'],
   },
