@@ -36,13 +36,13 @@ export const run = [
     },
     {
       name: 'a step has a key that a step of another run has too',
-      find: '    key: stepKey(run.runId, attempt),\n',
-      put: '    key: attempt.key,\n',
+      find: '    this.key = stepKey(run.runId, attempt)\n',
+      put: '    this.key = attempt.key\n',
     },
     {
       name: 'a copy of what a step is given has no signal',
-      find: '    get signal() {\n      return own().signal\n    },\n',
-      put: '',
+      find: '    enumerable: true,\n    get(this: StepAtWork)',
+      put: '    get(this: StepAtWork)',
     },
     {
       name: 'a promise of another library is taken for done when it is only begun',
@@ -145,8 +145,8 @@ export const run = [
   ...at('start.ts', 'refused', [
     {
       name: 'run: a trigger that was not kept starts a run that nobody can take up',
-      find: 'if (!first.replayed && isLarge(given.trigger) && (await',
-      put: 'if (first.replayed && isLarge(given.trigger) && (await',
+      find: 'if (!first.replayed && isLarge && (await',
+      put: 'if (first.replayed && isLarge && (await',
     },
   ]),
   ...at('names.ts', 'refused', [

@@ -2,6 +2,7 @@
 import type { Policy } from '../../core/policy.js'
 import type { Ibid } from '../../ibid.js'
 import type { Link } from './chain.js'
+import type { Ends } from './ends.js'
 import type { RunTerms } from './terms.js'
 
 export interface ActiveRun {
@@ -13,7 +14,8 @@ export interface ActiveRun {
   readonly terms: RunTerms
   /** Of a step that says nothing else. */
   readonly stepPolicy: Policy<never>
-  readonly signal: AbortSignal
+  /** Its signal is that of the run. */
+  readonly stopped: Ends['stopped']
   /** Throws when no step may begin any more: the run was stopped, or this attempt at it is over. */
   mustGoOn(): void
   readonly chain: readonly Link[]

@@ -63,8 +63,8 @@ export async function callTool<O extends Observed>(
   { tool, args, place, stepId, ordinal, options }: ToolCall,
 ): Promise<O> {
   onlyKnown(options, ['scopes', 'version'], 'run.call')
-  const { tenant, runId, signal } = run
-  const context = { ...options, tenant, runId, stepId, ordinal, signal }
+  const { tenant, runId, stopped } = run
+  const context = { ...options, tenant, runId, stepId, ordinal, signal: stopped.signal }
   const ask = (): Promise<O> => broker.call(tool, args, context)
   const where = stepWhere(run, place)
   const asked = printOf(args)

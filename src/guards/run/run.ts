@@ -10,7 +10,7 @@ import { attemptsUsed, type Claimed, spare } from './attempts.js'
 import type { Link } from './chain.js'
 import { type AtWork, atWorkId, type Desk } from './desk.js'
 import { createEnds, type Ends } from './ends.js'
-import { cancelWhere, runIdOf, stepScope } from './names.js'
+import { cancelWhere, stepScope } from './names.js'
 import { attemptOver, type By, cancelled, heldBy, timedOut, tooOld, usedUp } from './refusals.js'
 import { type Steps, stepsOf } from './steps.js'
 import { type RunTerms, stepPolicy } from './terms.js'
@@ -33,6 +33,7 @@ export interface Run extends Steps {
 export type Body<T> = (run: Run) => T | Promise<T>
 
 export interface Work<T> {
+  readonly runId: string
   readonly agent: string
   readonly key: string
   readonly trigger: unknown
@@ -42,8 +43,7 @@ export interface Work<T> {
 }
 
 export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Promise<T> {
-  const { agent, terms } = todo
-  const runId = runIdOf({ tenant: attempt.tenant, agent, key: todo.key }, attempt.createdAt)
+  const { agent, runId, terms } = todo
   const claimed: Claimed = { attempt, runId, terms, sinceMs: desk.timers.elapsedMs() }
   const ends = createEnds(attempt, runId)
   const limit = createTimeLimit(desk.timers, terms.timeoutMs, () => timedOut(runId, terms.timeoutMs))
@@ -100,9 +100,7 @@ async function attend<T>(
       agent,
       terms,
       stepPolicy: stepPolicy({}, undefined, terms),
-      get signal() {
-        return stopped.signal
-      },
+      stopped,
       mustGoOn() {
         stopped.throwIfAborted()
         if (over) throw attemptOver(runId)

@@ -5,7 +5,13 @@
  */
 import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
 import { onlyKnown } from '../../core/known.js'
-import { canonicalJson, fingerprint, type Identity } from '../../key/index.js'
+import {
+  canonicalJson,
+  fingerprint,
+  fingerprintOfText,
+  type Identity,
+  identityText,
+} from '../../key/index.js'
 import type { ReceiptView } from '../../core/receipt.js'
 import { checkChain, type Link } from './chain.js'
 import type { Desk } from './desk.js'
@@ -64,7 +70,7 @@ export async function start<T>(desk: Desk, given: Trigger, options: StartOptions
   checkAgent(given.agent)
   const key = runKey(given.key, given.trigger, given.identity)
   const name: RunName = { tenant: given.tenant, agent: given.agent, key }
-  const print = fingerprint(given.trigger, given.identity)
+  const { print, isLarge } = measured(given)
   const kept: Kept = { print, trigger: given.trigger, via: checkChain(given.via ?? []) }
   const where = triggerWhere(name, fingerprint(print))
   const { windowMs, stepWindowMs, leaseMs } = options.terms
@@ -80,8 +86,7 @@ export async function start<T>(desk: Desk, given: Trigger, options: StartOptions
       throw isNotKept(error) ? tooLarge() : error
     })
   // Known before the run begins: without its trigger, nobody could take it up.
-  if (!first.replayed && isLarge(given.trigger) && (await desk.ibid.get(where))?.value === undefined)
-    throw tooLarge()
+  if (!first.replayed && isLarge && (await desk.ibid.get(where))?.value === undefined) throw tooLarge()
   return await startKept(desk, { ...name, tenant: first.receipt.tenant }, first.value, options)
 }
 
@@ -94,12 +99,13 @@ export async function startKept<T>(
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
-  let ran = false
+  let ran: { readonly createdAt: number; readonly runId: string } | undefined
   const once = (waitMs: number): ReturnType<typeof desk.ibid.once<T>> =>
     desk.ibid.once<T>(
       { ...where, payload: print },
       async (attempt) => {
-        ran = true
+        const { createdAt } = attempt
+        ran = { createdAt, runId: runIdOf(name, createdAt) }
         const storeMs = attempt.epoch / 1_000
         onStoreTime?.(storeMs)
         if (notBeforeMs !== undefined && storeMs < notBeforeMs) {
@@ -108,7 +114,7 @@ export async function startKept<T>(
           if (earlyMs > terms.leaseMs) throw tooEarly(earlyMs)
           await pause(desk.timers, earlyMs, attempt.signal)
         }
-        return await work(desk, attempt, { agent, key, trigger, via, terms, body })
+        return await work(desk, attempt, { runId: ran.runId, agent, key, trigger, via, terms, body })
       },
       {
         window: terms.windowMs,
@@ -118,7 +124,8 @@ export async function startKept<T>(
         ...UNLIMITED,
       },
     )
-  const idOf = (receipt: ReceiptView): string => runIdOf(name, receipt.createdAt)
+  const idOf = ({ createdAt }: ReceiptView): string =>
+    createdAt === ran?.createdAt ? ran.runId : runIdOf(name, createdAt)
   // What the code itself threw is about other runs, of other tenants even.
   const isActive = (error: unknown): error is IbidError => !ran && isInFlight(error, where)
   let wasActive = false
@@ -145,8 +152,15 @@ export async function startKept<T>(
   }
 }
 
+/** Of its text nothing else is kept: a run is under way for long. */
+function measured({ trigger, identity }: Trigger): { readonly print: string; readonly isLarge: boolean } {
+  const text = identityText(trigger, identity)
+  const isLarge = identity === undefined ? text.length > SURELY_KEPT : isLong(trigger)
+  return { print: fingerprintOfText(text), isLarge }
+}
+
 /** What cannot be measured, in a part that does not count in it, may be. */
-function isLarge(trigger: unknown): boolean {
+function isLong(trigger: unknown): boolean {
   try {
     return canonicalJson(trigger).length > SURELY_KEPT
   } catch {

@@ -60,7 +60,8 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   return {
     chain: within ? chainOf(run, within) : run.chain,
     get signal() {
-      return within ? AbortSignal.any([run.signal, within.signal]) : run.signal
+      const { signal } = run.stopped
+      return within ? AbortSignal.any([signal, within.signal]) : signal
     },
     // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
     step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>) {
@@ -100,7 +101,7 @@ function perform<T>(
   if (typeof fn !== 'function') {
     throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
   }
-  const effect = (attempt: Attempt): T | Promise<T> => fn(stepOf(run, place, attempt))
+  const effect = (attempt: Attempt): T | Promise<T> => fn(new StepAtWork(run, place, attempt))
   if (options === undefined) return recorded(run, place, name, undefined, effect, run.stepPolicy)
   checkStepOptions(options)
   const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
@@ -135,27 +136,46 @@ function recorded<T>(
 
 /**
  * What a step's function is given. Steps of its own are set up when it takes one: most never do. All of it is its own,
- * so that a copy has it as well; a getter costs more than all the rest, and there is but one.
+ * so that a copy has it as well; the getter is the same function for all of them, because one for each is slow.
  */
-function stepOf(run: ActiveRun, place: string, attempt: Attempt): Step {
-  let made: Steps | undefined
-  const own = (): Steps => {
-    made ??= stepsOf(run, place, attempt)
-    return made
-  }
-  return {
-    key: stepKey(run.runId, attempt),
-    number: attempt.number,
-    epoch: attempt.epoch,
-    chain: chainOf(run, attempt),
-    step: (name, fn, options) => own().step(name, fn, options),
-    call: (broker, tool, args, options) => own().call(broker, tool, args, options),
-    sleep: (duration) => own().sleep(duration),
-    sleepUntil: (instant) => own().sleepUntil(instant),
-    get signal() {
-      return own().signal
+class StepAtWork implements Step {
+  static readonly #signal = {
+    enumerable: true,
+    get(this: StepAtWork): AbortSignal {
+      return this.#own.signal
     },
   }
+
+  readonly key: string
+  readonly number: number
+  readonly epoch: number
+  readonly chain: readonly Link[]
+  declare readonly signal: AbortSignal
+  readonly #run: ActiveRun
+  readonly #place: string
+  readonly #attempt: Attempt
+  #made: Steps | undefined
+
+  constructor(run: ActiveRun, place: string, attempt: Attempt) {
+    this.key = stepKey(run.runId, attempt)
+    this.number = attempt.number
+    this.epoch = attempt.epoch
+    this.chain = chainOf(run, attempt)
+    this.#run = run
+    this.#place = place
+    this.#attempt = attempt
+    Object.defineProperty(this, 'signal', StepAtWork.#signal)
+  }
+
+  get #own(): Steps {
+    this.#made ??= stepsOf(this.#run, this.#place, this.#attempt)
+    return this.#made
+  }
+
+  readonly step: Steps['step'] = (name, fn, options) => this.#own.step(name, fn, options)
+  readonly call: Steps['call'] = (broker, tool, args, options) => this.#own.call(broker, tool, args, options)
+  readonly sleep: Steps['sleep'] = (duration) => this.#own.sleep(duration)
+  readonly sleepUntil: Steps['sleepUntil'] = (instant) => this.#own.sleepUntil(instant)
 }
 
 function chainOf(run: ActiveRun, { scope, key }: Attempt): readonly Link[] {

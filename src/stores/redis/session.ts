@@ -73,19 +73,21 @@ export function createSession(
   }
 
   /** What has not been answered by then counts as not answered; it may still be carried out. */
-  async function bounded<T>(call: Promise<T>, extraMs = 0): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
+  function bounded<T>(call: Promise<T>, extraMs = 0): Promise<T> {
+    return new Promise((resolve, reject) => {
       const ms = timeoutMs + extraMs
-      timer = setTimeout(() => reject(unavailable(`no answer within ${ms} ms`)), ms)
+      const timer = setTimeout(() => reject(unavailable(`no answer within ${ms} ms`)), ms)
+      call.then(
+        (answer) => {
+          clearTimeout(timer)
+          resolve(answer)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          reject(fault(error))
+        },
+      )
     })
-    try {
-      return await Promise.race([call, late])
-    } catch (error) {
-      throw fault(error)
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   async function evaluate(
