@@ -239,6 +239,12 @@ describe('what a step gives and is given', () => {
     expect(receipts.filter(({ scope }) => scope.startsWith('step:'))).toHaveLength(1)
   })
 
+  test('null in the place of options is none', async () => {
+    const { runs } = bench().worker(POLICY)
+    const { value } = await runs.start(TRIGGER, (run) => run.step('pay', () => 42, null as never))
+    expect(value).toBe(42)
+  })
+
   test('[R45] a copy of the handle has all of it', async () => {
     const { runs } = bench().worker(POLICY)
     const { value } = await runs.start(TRIGGER, (run) =>

@@ -102,7 +102,7 @@ function perform<T>(
     throw invalidIntent(`step ${JSON.stringify(name)} has no function`, 'run.step(name, async () => …)')
   }
   const effect = (attempt: Attempt): T | Promise<T> => fn(new StepAtWork(run, place, attempt))
-  if (options === undefined) return recorded(run, place, name, undefined, effect, run.stepPolicy)
+  if (!options) return recorded(run, place, name, undefined, effect, run.stepPolicy)
   checkStepOptions(options)
   const policy = stepPolicy(options, checkOf(run, name, options.recovery), run.terms)
   return recorded(run, place, name, options.input, effect, policy)
