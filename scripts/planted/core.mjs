@@ -4,6 +4,20 @@ const TESTS = ['test/core', 'test/engine', 'test/proof/interleavings.test.ts']
 const at = (file, defects) => defects.map((defect) => ({ file: `src/core/${file}`, tests: TESTS, ...defect }))
 
 export const core = [
+  ...at('lazy-signal.ts', [
+    {
+      name: 'a signal that is read after the end has not aborted',
+      find: '      if (this.#ended) this.#controller.abort(this.#ended.reason)\n',
+      put: '',
+      tests: ['test/core/lazy-signal.test.ts'],
+    },
+    {
+      name: 'the last reason of an end takes the place of the first',
+      find: 'this.#ended ??= { reason }',
+      put: 'this.#ended = { reason }',
+      tests: ['test/core/lazy-signal.test.ts'],
+    },
+  ]),
   ...at('transitions.ts', [
     {
       name: 'expiry ignored: a receipt past its window is replayed',

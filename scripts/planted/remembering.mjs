@@ -34,6 +34,12 @@ export const remembering = [
   ]),
   ...at('telemetry.ts', [
     {
+      name: 'all decisions are counted under the layer of the first',
+      find: 'if (layer !== lastLayer) {',
+      put: 'if (lastLayer === undefined) {',
+      tests: ['test/engine/telemetry.test.ts'],
+    },
+    {
       name: 'a context that throws after the effect makes it run twice',
       find: '    if (ended) return\n',
       put: '',

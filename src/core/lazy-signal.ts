@@ -12,10 +12,7 @@ export class LazySignal {
     return this.#controller.signal
   }
 
-  get aborted(): boolean {
-    return this.#ended !== undefined
-  }
-
+  /** Undefined while it has not aborted. */
   get reason(): unknown {
     return this.#ended?.reason
   }

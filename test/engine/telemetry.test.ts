@@ -66,6 +66,15 @@ test('[R50] originals and duplicates are counted apart, by layer and store', asy
   expect(added.filter(({ name }) => name === 'ibid.claim.duration')).toHaveLength(2)
 })
 
+test('[R50] each decision is counted under its own layer, whichever came before it', async () => {
+  const { added } = listen()
+  const ibid = bench().open()
+  for (const scope of ['tool:a', 'tool:b', 'http', 'tool:a'])
+    await ibid.once({ ...INTENT, scope, key: `after ${added.length}` }, () => 1)
+  const claims = added.filter(({ labels }) => labels['event'] === 'claimed')
+  expect(claims.map(({ labels }) => labels['layer'])).toEqual(['tool', 'tool', 'http', 'tool'])
+})
+
 test('[R50] an attempt has a span of its own, which ends with it and tells of its failure', async () => {
   const { spans } = listen()
   const ibid = bench().open()
