@@ -35,7 +35,7 @@ export function createAuditor(
   telemetry: Telemetry,
 ): Auditor {
   /** By claim: a receipt that is not in the cache comes as another object each time. */
-  const answered = new Map<string, Settled>()
+  let answered = new Map<string, Settled>()
   let waiting = new Map<string, { readonly event: AuditEvent; count: number }>()
   let disarm: (() => void) | undefined
   const recording = new Set<Promise<void>>()
@@ -55,7 +55,8 @@ export function createAuditor(
       telemetry.decided('dedup_hit', settled.receipt.scope, settled.hits)
       settled.hits = 0
     }
-    answered.clear()
+    // Not cleared: a Map that is keeps what was in it for as long as under-way.ts says.
+    answered = new Map()
     return events
   }
 

@@ -3,6 +3,7 @@
  * of asking the store again and again. Only attempts whose claim was won are here: their fingerprint is the stored one.
  */
 import type { Receipt } from '../core/receipt.js'
+import { UnderWay } from '../core/under-way.js'
 import type { Settled } from './settled-cache.js'
 import type { Timers } from './timers.js'
 
@@ -24,7 +25,7 @@ export interface Executions {
 }
 
 export function createExecutions(timers: Timers): Executions {
-  const running = new Map<string, Running>()
+  const running = new UnderWay<string, Running>()
 
   return {
     start: (id, receipt) => new Running(running, id, receipt),
@@ -53,11 +54,11 @@ type Tell = (how: Joined) => void
 
 class Running implements Execution {
   readonly receipt: Receipt
-  readonly #running: Map<string, Running>
+  readonly #running: UnderWay<string, Running>
   readonly #id: string
   #joined: Set<Tell> | undefined
 
-  constructor(running: Map<string, Running>, id: string, receipt: Receipt) {
+  constructor(running: UnderWay<string, Running>, id: string, receipt: Receipt) {
     this.receipt = receipt
     this.#running = running
     this.#id = id
@@ -70,7 +71,7 @@ class Running implements Execution {
   }
 
   end(outcome: () => Settled | undefined): void {
-    if (this.#running.get(this.#id) === this) this.#running.delete(this.#id)
+    this.#running.take(this.#id, this)
     if (this.#joined === undefined || this.#joined.size === 0) return
     const settled = outcome()
     const how: Joined = settled ? { kind: 'settled', settled } : { kind: 'again' }

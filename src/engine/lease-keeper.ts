@@ -5,6 +5,7 @@
  * A loop that was blocked renews first thing when it is free again; the token decides whether that was in time.
  */
 import type { Receipt } from '../core/receipt.js'
+import { type Member, Roster } from '../core/roster.js'
 import { createAlarm } from './alarm.js'
 import type { Timers } from './timers.js'
 
@@ -25,7 +26,7 @@ export interface LeaseKeeper {
   drop(lease: Lease): void
 }
 
-export interface Lease {
+export interface Lease extends Member {
   readonly attempt: Kept
   readonly endsMs: number
   renewMs: number
@@ -36,22 +37,22 @@ export interface Lease {
 const RENEWALS = 3
 
 export function createLeaseKeeper(timers: Timers): LeaseKeeper {
-  const leases = new Set<Lease>()
+  const leases = new Roster<Lease>()
   const alarm = createAlarm(timers, turn)
 
   function turn(): void {
     const nowMs = timers.elapsedMs()
     let nextMs = Number.POSITIVE_INFINITY
-    for (const lease of leases) {
+    leases.each((lease) => {
       if (nowMs >= lease.endsMs) {
         leases.delete(lease)
         lease.attempt.onTimeout()
-        continue
+        return
       }
       if (nowMs >= lease.renewMs && !lease.renewing) void renew(lease, nowMs)
       // While a renewal is on its way the next one is not due: its answer sets the time for that.
       nextMs = Math.min(nextMs, lease.renewing ? lease.endsMs : lease.renewMs, lease.endsMs)
-    }
+    })
     if (leases.size > 0) alarm.setFor(nextMs)
   }
 
@@ -71,6 +72,7 @@ export function createLeaseKeeper(timers: Timers): LeaseKeeper {
         endsMs: attempt.endsMs,
         renewMs: attempt.sinceMs + attempt.receipt.leaseMs / RENEWALS,
         renewing: false,
+        at: -1,
       }
       leases.add(lease)
       alarm.setFor(Math.min(lease.renewMs, lease.endsMs))

@@ -71,7 +71,7 @@ function endOf(error: { readonly code: string } | undefined): Cancelled {
 /** Looks, for each run that this process is at work on, whether it was called off elsewhere. */
 export async function obeyCancels(desk: Desk): Promise<void> {
   await Promise.all(
-    [...desk.atWork.values()].map(async ({ tenant, agent, runId, stop }) => {
+    desk.atWork.values().map(async ({ tenant, agent, runId, stop }) => {
       const flag = await desk.ibid.get(cancelWhere(tenant, agent, runId))
       if (flag?.state === 'succeeded') stop(cancelled(runId, flag.value as By))
     }),

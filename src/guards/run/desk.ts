@@ -1,4 +1,5 @@
 /** What the parts of one `createRuns` share. */
+import type { UnderWay } from '../../core/under-way.js'
 import type { Ibid } from '../../ibid.js'
 import type { Admission } from './admission.js'
 import type { Agents } from './agents.js'
@@ -23,7 +24,7 @@ export interface Desk {
   readonly admission: Admission
   readonly agents: Agents
   /** By the address of the run's receipt. */
-  readonly atWork: Map<string, AtWork>
+  readonly atWork: UnderWay<string, AtWork>
   readonly isClosing: () => boolean
   /** Whatever runs a run, however it came about: closing waits for it. */
   counted<T>(work: Promise<T>): Promise<T>

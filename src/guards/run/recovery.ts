@@ -27,7 +27,7 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
   /** Undefined: its lease may be alive. */
   function orphaned(receipt: ReceiptView, seen: Map<string, Sighting>): boolean {
     const id = atWorkId(receipt)
-    if (desk.atWork.has(id)) return false
+    if (desk.atWork.get(id)) return false
     if ((receipt.until ?? 0) <= receipt.at) return true
     const before = sightings.get(id)
     const same = before && before.epoch === receipt.epoch && before.until === receipt.until

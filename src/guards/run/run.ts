@@ -65,7 +65,7 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   } finally {
     limit.end()
     // Another attempt may be at work here by now, when this one has lost its lease.
-    if (desk.atWork.get(id) === mine) desk.atWork.delete(id)
+    desk.atWork.take(id, mine)
   }
 }
 

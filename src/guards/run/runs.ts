@@ -2,6 +2,8 @@
 import { type Duration, toMs } from '../../core/duration.js'
 import { invalidIntent } from '../../core/errors.js'
 import { onlyKnown } from '../../core/known.js'
+import { type Member, Roster } from '../../core/roster.js'
+import { UnderWay } from '../../core/under-way.js'
 import type { Ibid } from '../../ibid.js'
 import { createAdmission, type MaxActive } from './admission.js'
 import { createAgents } from './agents.js'
@@ -25,6 +27,10 @@ import { readTerms, type RunPolicy } from './terms.js'
 import { type Tick, type Ticker, type TickOptions, startTicker } from './tick.js'
 import { realTimers, type Timers } from './timers.js'
 import { createWallClock } from './wall-clock.js'
+
+interface Counted extends Member {
+  readonly work: Promise<unknown>
+}
 
 export interface RunsOptions {
   readonly ibid: Ibid
@@ -84,8 +90,8 @@ export function createRuns(options: RunsOptions): Runs {
   onlyKnown(options, KNOWN, 'createRuns')
   const terms = readTerms(options.policy)
   const agents = createAgents()
-  const atWork = new Map<string, AtWork>()
-  const running = new Set<Promise<unknown>>()
+  const atWork = new UnderWay<string, AtWork>()
+  const running = new Roster<Counted>()
   const tickers = new Set<Ticker>()
   let closing = false
   let recovering = false
@@ -124,11 +130,12 @@ export function createRuns(options: RunsOptions): Runs {
   if (cancelMs > 0) keepDoing(cancelMs, () => obeyCancels(desk))
 
   async function counted<T>(work: Promise<T>): Promise<T> {
-    running.add(work)
+    const one = { work, at: -1 }
+    running.add(one)
     try {
       return await work
     } finally {
-      running.delete(work)
+      running.delete(one)
     }
   }
 
@@ -169,7 +176,7 @@ export function createRuns(options: RunsOptions): Runs {
       for (const stop of stops) stop()
       for (const ticker of tickers) ticker.stop()
       for (const run of atWork.values()) run.handOver()
-      await Promise.allSettled(running)
+      await Promise.allSettled(running.all().map(({ work }) => work))
     },
   }
 }

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { DeskSettings } from './desk.js'
 import { storeFailure } from '../../core/errors.js'
+import { UnderWay } from '../../core/under-way.js'
 import { type Failure, toError } from './errors.js'
 import type { Thread } from './thread.js'
 import type { Verb } from './verbs.js'
@@ -21,7 +22,7 @@ interface Waiting {
 }
 
 export function workerThread(settings: DeskSettings): Thread {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new UnderWay<number, Waiting>()
   let worker: Worker | undefined
   let lastId = 0
 
@@ -38,8 +39,7 @@ export function workerThread(settings: DeskSettings): Thread {
   }
 
   function settle([id, output, failure]: Answer): void {
-    const asked = waiting.get(id)
-    waiting.delete(id)
+    const asked = waiting.take(id)
     if (failure === undefined) asked?.resolve(output as never)
     else asked?.reject(toError(failure))
   }
@@ -54,8 +54,7 @@ export function workerThread(settings: DeskSettings): Thread {
       true,
       cause,
     )
-    for (const { reject } of waiting.values()) reject(error)
-    waiting.clear()
+    for (const id of waiting.keys()) waiting.take(id)?.reject(error)
   }
 
   return {
