@@ -18,6 +18,46 @@ export const core = [
       tests: ['test/core/lazy-signal.test.ts'],
     },
   ]),
+  ...at('under-way.ts', [
+    {
+      name: 'what took the place of something under way is taken away with it',
+      find: '|| (only !== undefined && cell.value !== only)',
+      put: '',
+      tests: ['test/core/under-way.test.ts'],
+    },
+    {
+      name: 'what was taken away is still under way',
+      find: '    this.#cells.delete(key)\n',
+      put: '',
+      tests: ['test/core/under-way.test.ts'],
+    },
+    {
+      name: 'the earlier of two under one key stays',
+      find: '    if (cell) cell.value = value\n    else',
+      put: '    if (!cell)',
+      tests: ['test/core/under-way.test.ts'],
+    },
+  ]),
+  ...at('roster.ts', [
+    {
+      name: 'whoever takes the place of a member that went does not know it',
+      find: '      last.at = at\n',
+      put: '',
+      tests: ['test/core/roster.test.ts'],
+    },
+    {
+      name: 'a member that went can go again, and takes another with it',
+      find: '    member.at = -1\n',
+      put: '',
+      tests: ['test/core/roster.test.ts'],
+    },
+    {
+      name: 'those who are shown are skipped when one of them goes',
+      find: 'for (let i = this.#members.length - 1; i >= 0; i--) {',
+      put: 'for (let i = 0; i < this.#members.length; i++) {',
+      tests: ['test/core/roster.test.ts'],
+    },
+  ]),
   ...at('transitions.ts', [
     {
       name: 'expiry ignored: a receipt past its window is replayed',

@@ -7,6 +7,20 @@ const at = (file, defects) =>
   defects.map((defect) => ({ file: `src/engine/${file}`, tests: TESTS, ...defect }))
 
 export const engine = [
+  ...at('attempt.ts', [
+    {
+      name: 'every attempt is the first',
+      find: '    this.isFirst = isFirst\n',
+      put: '    this.isFirst = true\n',
+      tests: ['test/engine/is-first.test.ts'],
+    },
+    {
+      name: 'no attempt is the first',
+      find: '    this.isFirst = isFirst\n',
+      put: '    this.isFirst = false\n',
+      tests: ['test/engine/is-first.test.ts'],
+    },
+  ]),
   ...at('acquire.ts', [
     {
       name: 'leases are judged by the local clock',

@@ -76,6 +76,13 @@ export const run = [
       put: 'payload: { tool, args } }',
     },
   ]),
+  ...at('run.ts', 'start', [
+    {
+      name: 'run: every new run asks first whether it was called off',
+      find: '  if (attempt.isFirst) return\n',
+      put: '',
+    },
+  ]),
   ...at('run.ts', 'steps', [
     {
       name: 'a run with a held step is tried again',
@@ -93,7 +100,7 @@ export const run = [
   ...at('run.ts', 'cancel', [
     {
       name: 'run: one that was cancelled and given back is started again',
-      find: 'if (attempt.number === 1 && attempt.epoch <= attempt.createdAt * 1_000) return',
+      find: 'if (attempt.isFirst) return',
       put: 'if (attempt.number === 1) return',
     },
   ]),

@@ -22,6 +22,8 @@ export interface Attempt {
   readonly epoch: number
   /** When its receipt was made; the same for all attempts under it. */
   readonly createdAt: number
+  /** Certainly nobody was given this receipt before. False also where that cannot be told. */
+  readonly isFirst: boolean
   /** Aborts when the lease is lost or the time is up. Made when it is read: `{ ...attempt }` does not have it. */
   readonly signal: AbortSignal
 }

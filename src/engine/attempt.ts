@@ -22,15 +22,17 @@ class RunningAttempt implements Attempt {
   readonly number: number
   readonly epoch: number
   readonly createdAt: number
+  readonly isFirst: boolean
   #end: LazySignal | undefined
 
-  constructor(receipt: Receipt) {
+  constructor(receipt: Receipt, isFirst: boolean) {
     this.tenant = receipt.tenant
     this.scope = receipt.scope
     this.key = receipt.key
     this.number = receipt.attempt
     this.epoch = receipt.epoch
     this.createdAt = receipt.createdAt
+    this.isFirst = isFirst
   }
 
   get signal(): AbortSignal {
@@ -81,9 +83,10 @@ export function underLease<T>(
   receipt: Receipt,
   timeoutMs: number,
   sinceMs: number,
+  isFirst: boolean,
   work: (attempt: Attempt) => T | PromiseLike<T>,
 ): T | Promise<T> {
-  const attempt = new RunningAttempt(receipt)
+  const attempt = new RunningAttempt(receipt, isFirst)
   const endsMs = room.timers.elapsedMs() + timeoutMs
   const result = work(attempt)
   if (!isPromised(result)) return result
@@ -169,7 +172,7 @@ export function askCheckWithin<T>(
   timeoutMs: number,
   check: Check<T>,
 ): Promise<CheckResult<T>> {
-  const attempt = new RunningAttempt(held)
+  const attempt = new RunningAttempt(held, false)
   return new Promise((resolve) => {
     const disarm = room.timers.after(timeoutMs, () => {
       RunningAttempt.end(attempt, timedOut(held, timeoutMs, 'status check'))

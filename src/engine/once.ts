@@ -101,6 +101,7 @@ function perform<T>(
       receipt,
       timeoutMs,
       sinceMs,
+      isFirst,
       checksFirst ? (attempt) => checkFirst(room, receipt, sinceMs, check, effect, attempt) : effect,
     )
     if (!(result instanceof Promise)) return succeeded(result as T, false, maxOutcome)
@@ -159,7 +160,7 @@ async function checkAfter<T>(
 ): Promise<CheckResult<T> | undefined> {
   const ask = (attempt: Attempt): Promise<CheckResult<T>> => askCheck(check, attempt)
   try {
-    return await underLease(room, receipt, call.terms.timeoutMs, room.timers.elapsedMs(), ask)
+    return await underLease(room, receipt, call.terms.timeoutMs, room.timers.elapsedMs(), false, ask)
   } catch {
     return undefined
   }

@@ -40,13 +40,14 @@ export async function transact<Tx, T>(room: Room<Tx>, call: Call<T>, work: Work<
   if (!begin) throw noTransactions(room.store.name)
   const acquired = await acquire(room, call)
   if (acquired.kind === 'settled') return replay(room, call, acquired.settled)
-  const { receipt, sinceMs } = acquired
+  const { receipt, sinceMs, isFirst } = acquired
   const execution = room.executions.start(call.id, receipt)
   let span: AttemptSpan | undefined
   let written: Written | undefined
   try {
     span = room.telemetry.startSpan(receipt.scope, receipt.attempt)
-    const commit = (): Promise<Together<T>> => commitTogether(room, call, begin, receipt, sinceMs, work)
+    const commit = (): Promise<Together<T>> =>
+      commitTogether(room, call, begin, receipt, sinceMs, isFirst, work)
     const result = await (span ? span.run(commit) : commit())
     written = result.written
     return { value: result.value, replayed: false, receipt: view(written.receipt) }
@@ -65,12 +66,13 @@ async function commitTogether<Tx, T>(
   begin: Transact<Tx>,
   receipt: Receipt,
   sinceMs: number,
+  isFirst: boolean,
   work: Work<Tx, T>,
 ): Promise<Together<T>> {
   const { timeoutMs } = call.terms
   const progress: Progress<T> = { hasBegun: false, asked: undefined, ended: undefined }
   try {
-    const done = await underLease(room, receipt, timeoutMs, sinceMs, (attempt) => {
+    const done = await underLease(room, receipt, timeoutMs, sinceMs, isFirst, (attempt) => {
       const begun = begin((tx, swap) => workAndSwap(room, receipt, attempt, progress, tx, swap, work))
       progress.ended = begun
       return begun

@@ -1,6 +1,9 @@
 /** One run per trigger: who runs, who joins, who gets the outcome, who is told, and what an end means. */
-import { describe, expect, test } from 'vitest'
-import { NotExecuted, Rejected } from '../../src/index.js'
+import { describe, expect, test, vi } from 'vitest'
+import type { Address } from '../../src/core/receipt.js'
+import { createRuns } from '../../src/guards/run/index.js'
+import { createIbid, NotExecuted, Rejected } from '../../src/index.js'
+import type { Store } from '../../src/store.js'
 import { bench, failure, gate } from './bench.js'
 
 const BILLING = { agent: 'billing', key: 'evt_1', trigger: { invoice: 7 } }
@@ -174,4 +177,27 @@ describe('what a caller gives', () => {
     const [one, two, again] = [await start(`${long}1`), await start(`${long}2`), await start(`${long}1`)]
     expect([one.value, two.value, again.value, again.replayed]).toEqual(['1', '2', '1', true])
   })
+})
+
+test('[R43] a trigger that comes for the first time asks the store for nothing but its own receipts', async () => {
+  const { store, time } = bench()
+  const asked = vi.fn<(at: readonly Address[]) => void>()
+  // As the clocks of servers do, this one counts in microseconds.
+  const inMicros: Store = {
+    ...store,
+    async claim(wanted) {
+      const answers = await store.claim(wanted)
+      return answers.map((answer) => (answer.won ? { ...answer, epoch: answer.epoch + 123 } : answer))
+    },
+    get(at) {
+      asked(at)
+      return store.get(at)
+    },
+  }
+  const ibid = createIbid({ store: inMicros, tenant: 'acme', housekeeping: false, timers: time.timers })
+  const runs = createRuns({ ibid, timers: time.timers, clock: () => time.clock.now() })
+  expect(await runs.start(BILLING, (run) => run.step('charge', () => 'paid'))).toMatchObject({
+    value: 'paid',
+  })
+  expect(asked).not.toHaveBeenCalled()
 })

@@ -113,7 +113,7 @@ async function lookUp<M, T>(
 ): Promise<Verdict<T | undefined> | undefined> {
   if (!settings.check || receipt?.key !== intent.key || receipt.scope !== intent.scope) return undefined
   const { tenant, scope, key, attempt: number, epoch, createdAt } = receipt
-  const held = { tenant, scope, key, number, epoch, createdAt }
+  const held = { tenant, scope, key, number, epoch, createdAt, isFirst: false }
   const answer = await askWithin(settings.timeoutMs, settings.check, message, held)
   if (answer.found !== true) return undefined
   const resolution = { as: 'succeeded', value: answer.value } as const

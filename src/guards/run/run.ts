@@ -135,8 +135,8 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
  */
 async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void> {
   const { attempt, runId, terms } = claimed
-  // Its very first claim, and not one after it was given back: there is nothing beside it yet.
-  if (attempt.number === 1 && attempt.epoch <= attempt.createdAt * 1_000) return
+  // Not one after it was given back: there is nothing beside it yet.
+  if (attempt.isFirst) return
   const flag = await desk.ibid.get(cancelWhere(attempt.tenant, agent, runId))
   if (flag?.state === 'succeeded') throw cancelled(runId, flag.value as By)
   if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw tooOld(runId, attempt.createdAt)

@@ -191,8 +191,17 @@ function checkOf<T>(
   if (typeof recovery !== 'object' || recovery === null) return recovery
   const { check } = recovery
   return {
-    async check({ tenant, scope, key, number, epoch, createdAt, signal }) {
-      const seen = { tenant, scope, key: stepKey(run.runId, { key }), number, epoch, createdAt, signal }
+    async check({ tenant, scope, key, number, epoch, createdAt, isFirst, signal }) {
+      const seen = {
+        tenant,
+        scope,
+        key: stepKey(run.runId, { key }),
+        number,
+        epoch,
+        createdAt,
+        isFirst,
+        signal,
+      }
       const answer = await check(seen)
       return answer.found === true ? { found: true, value: { name, value: answer.value } } : answer
     },

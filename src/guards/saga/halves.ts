@@ -17,7 +17,7 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
 
   function handed(attempt: Attempt, plan: Planned): StepAttempt {
     const { workflowId, jobId } = names
-    const { tenant, scope, key, number, epoch, createdAt } = attempt
+    const { tenant, scope, key, number, epoch, createdAt, isFirst } = attempt
     return {
       tenant,
       scope,
@@ -25,6 +25,7 @@ export function createHalves(ibid: Ibid, names: SagaNames, windowMs: number) {
       number,
       epoch,
       createdAt,
+      isFirst,
       workflowId,
       jobId,
       step: plan.name,
