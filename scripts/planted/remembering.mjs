@@ -69,11 +69,24 @@ export const remembering = [
       put: '',
     },
   ]),
-  ...at('auditor.ts', [
+  ...at('answered.ts', [
     {
-      name: 'a storm of duplicates that are read from the store is a row each',
-      find: '      if (equal) return void equal.hits++\n',
+      name: 'duplicates of all actions with one key are one event',
+      find: '(other) => isSameClaim(other.receipt, receipt)',
+      put: '() => true',
+      tests: ['test/engine/answered.test.ts'],
+    },
+    {
+      name: 'duplicates that came as other objects are an event each',
+      find: '    if (counted) return void counted.hits++\n',
       put: '',
+      tests: ['test/engine/answered.test.ts'],
+    },
+    {
+      name: 'duplicates that were written down are written down again',
+      find: '    for (const { settled } of taken) settled.hits = 0\n',
+      put: '',
+      tests: ['test/engine/audit.test.ts'],
     },
   ]),
   ...at('auditor.ts', [

@@ -6,6 +6,7 @@
 import type { AuditEvent, AuditNote } from '../core/audit.js'
 import { addressId, type Receipt } from '../core/receipt.js'
 import type { Store } from '../store.js'
+import { Answered } from './answered.js'
 import type { Settled } from './settled-cache.js'
 import type { Telemetry } from './telemetry.js'
 import type { Timers } from './timers.js'
@@ -34,8 +35,7 @@ export function createAuditor(
   timers: Timers,
   telemetry: Telemetry,
 ): Auditor {
-  /** By claim: a receipt that is not in the cache comes as another object each time. */
-  let answered = new Map<string, Settled>()
+  const answered = new Answered()
   let waiting = new Map<string, { readonly event: AuditEvent; count: number }>()
   let disarm: (() => void) | undefined
   const recording = new Set<Promise<void>>()
@@ -49,15 +49,10 @@ export function createAuditor(
   }
 
   function hits(): AuditEvent[] {
-    const events: AuditEvent[] = []
-    for (const settled of answered.values()) {
-      events.push({ ...toEvent(settled.receipt, HIT), count: settled.hits })
-      telemetry.decided('dedup_hit', settled.receipt.scope, settled.hits)
-      settled.hits = 0
-    }
-    // Not cleared: a Map that is keeps what was in it for as long as under-way.ts says.
-    answered = new Map()
-    return events
+    return answered.take().map(({ settled: { receipt }, count }) => {
+      telemetry.decided('dedup_hit', receipt.scope, count)
+      return { ...toEvent(receipt, HIT), count }
+    })
   }
 
   async function flush(): Promise<void> {
@@ -103,13 +98,7 @@ export function createAuditor(
       soon()
     },
     hit(settled) {
-      // Counted already: one more.
-      if (settled.hits > 0) return void settled.hits++
-      const id = `${settled.receipt.epoch} ${addressId(settled.receipt)}`
-      const equal = answered.get(id)
-      if (equal) return void equal.hits++
-      settled.hits = 1
-      answered.set(id, settled)
+      answered.count(settled)
       soon()
     },
     flush,
