@@ -46,6 +46,12 @@ export const core = [
       tests: ['test/core/roster.test.ts'],
     },
     {
+      name: 'a member that went is shown all the same',
+      find: ' if (this.has(member)) visit(member)',
+      put: ' visit(member)',
+      tests: ['test/core/roster.test.ts'],
+    },
+    {
       name: 'a member that went can go again, and takes another with it',
       find: '    member.at = -1\n',
       put: '',
@@ -53,8 +59,8 @@ export const core = [
     },
     {
       name: 'those who are shown are skipped when one of them goes',
-      find: 'for (let i = this.#members.length - 1; i >= 0; i--) {',
-      put: 'for (let i = 0; i < this.#members.length; i++) {',
+      find: 'for (const member of this.all()) if',
+      put: 'for (const member of this.#members) if',
       tests: ['test/core/roster.test.ts'],
     },
   ]),

@@ -37,11 +37,8 @@ export class Roster<T extends Member> {
     return [...this.#members]
   }
 
-  /** From the back: `visit` may delete the one it is shown. */
+  /** `visit` may delete whom it likes: who is gone is not shown. */
   each(visit: (member: T) => void): void {
-    for (let i = this.#members.length - 1; i >= 0; i--) {
-      const member = this.#members[i]
-      if (member) visit(member)
-    }
+    for (const member of this.all()) if (this.has(member)) visit(member)
   }
 }

@@ -60,6 +60,19 @@ it('shows each member once, also while those that were shown are deleted', () =>
     shown.push(member)
     if (shown.length % 2 === 1) roster.delete(member)
   })
-  expect(shown.toReversed()).toEqual(members)
+  expect(shown).toEqual(members)
   expect(roster.size).toBe(2)
+})
+
+it('shows nobody who was deleted by another that was shown before, and nobody twice', () => {
+  const roster = new Roster<Member>()
+  const members = Array.from({ length: 3 }, newMember)
+  for (const member of members) roster.add(member)
+  const shown: Member[] = []
+  roster.each((member) => {
+    shown.push(member)
+    for (const other of members) if (other !== member) roster.delete(other)
+  })
+  expect(shown).toEqual([members[0]])
+  expect(roster.all()).toEqual(shown)
 })
