@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Rollback } from '../../src/guards/saga/index.js'
 import { type Child, startChild } from '../../src/testing/process/start.js'
 import { ledger, tally } from '../../src/testing/index.js'
-import { leavesTraces } from './points.js'
 
 interface Order {
   readonly directory: string
@@ -75,18 +74,20 @@ function keysOf(directory: string, half: 'do' | 'undo'): string[] {
     .filter((key) => key.startsWith(`${half} `))
 }
 
+/** Nothing happens between the end of a read and the next point. */
+const changesSomething = (point: string): boolean => !/^after (get|scan)/.test(point)
+
 const lastFirst = (report: Rollback): string[] => report.undone.map(({ step }) => step)
 
 describe('[R39] a rollback of five steps', () => {
   test('that is killed at every point and retried undoes each step exactly once, last one first', async () => {
     const template = await done(5)
     const dry = await rescuer().call<Passed>('compensate', { directory: await copyOf(template) })
-    const points = dry.points.filter(leavesTraces)
+    const points = dry.points.filter(changesSomething)
     expect(lastFirst(dry)).toEqual(FIVE)
     for (const step of FIVE) {
       for (const what of [`claim saga:${step}:undo`, `undo ${step}`, `settle saga:${step}:undo`]) {
-        expect(dry.points).toEqual(expect.arrayContaining([`before ${what}`, `after ${what}`]))
-        expect(points).toContain(`after ${what}`)
+        expect(points).toEqual(expect.arrayContaining([`before ${what}`, `after ${what}`]))
       }
     }
     const wrong: string[] = []
@@ -100,7 +101,7 @@ describe('[R39] a rollback of five steps', () => {
       if (!reports.every(({ complete }) => complete)) wrong.push(`${killAt}: ${JSON.stringify(reports)}`)
     })
     expect(wrong).toEqual([])
-    expect(points.length).toBeGreaterThan(15)
+    expect(points.length).toBeGreaterThan(50)
   }, 180_000)
 
   test('that is killed again and again still undoes each step exactly once', async () => {
@@ -158,7 +159,7 @@ describe('[R39] a saga', () => {
     const points = await rescuer().call<string[]>('forward', { directory: measured, count: 2 })
     expect(points.indexOf('after settle plan step:s1')).toBeLessThan(points.indexOf('before do s1'))
     const wrong: string[] = []
-    await each(points.filter(leavesTraces), async (killAt) => {
+    await each(points.filter(changesSomething), async (killAt) => {
       const directory = join(folder, `cell${++cells}`)
       await cp(await mkdtemp(join(folder, 'empty')), directory, { recursive: true })
       if (!(await killedIn('forward', { directory, killAt, count: 2 })))

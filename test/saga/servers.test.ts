@@ -1,4 +1,7 @@
-/** The rollback that is killed, on stores that are servers. */
+/**
+ * The rollback that is killed, on stores that are servers: at every point at which something has been written down or
+ * done, which is where a crash differs from the one before it.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +11,6 @@ import { type RedisServer, startRedis } from '../../scripts/servers/redis.mjs'
 import type { Rollback } from '../../src/guards/saga/index.js'
 import { ledger, tally } from '../../src/testing/index.js'
 import { type Child, startChild } from '../../src/testing/process/start.js'
-import { leavesTraces } from './points.js'
 
 type Passed = Rollback & { readonly points: readonly string[] }
 
@@ -35,6 +37,10 @@ afterAll(async () => {
 })
 
 const urls: Readonly<Record<string, () => string>> = { Postgres: () => postgres.url, Redis: () => redis.url }
+
+/** Where a crash leaves other traces than at the point before: the very beginning, and behind every write. */
+const leavesTraces = (point: string, at: number): boolean =>
+  at === 0 || /^after (claim|settle|undo)/.test(point)
 
 function undoneIn(directory: string): string[] {
   const lines = ledger(join(directory, 'effects.jsonl')).all()
