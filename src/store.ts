@@ -28,7 +28,7 @@ export interface Store<Tx = unknown> {
 
   /**
    * For each, in order: replace the receipt if it is still as expected. Atomic per receipt. A change that keeps
-   * token and epoch keeps all that was written with that claim: attempt, terms, createdAt.
+   * its token, and is given an epoch, keeps all that was written with that claim: epoch, attempt, terms, createdAt.
    * The audit note of a change that was made is written with it.
    */
   swap(changes: readonly Swap[]): Promise<readonly Swapped[]>

@@ -55,20 +55,26 @@ export const redis = [
   ...at('scripts.ts', '', [
     {
       name: 'Redis: a swap compares no token',
-      find: ' and sub(there, 57, 56 + #token) == token',
+      find: ' and find(there, token, 57, true) == 57',
       put: '',
       tests: SUITE,
     },
     {
       name: 'Redis: a change that keeps its claim forgets when that came',
-      find: 'created, lines = sub(there, 31, 43), sub(there, 57, subject)',
-      put: 'created, lines = now, sub(there, 57, subject)',
+      find: '      kept = ${KEPT}\n',
+      put: '      kept = sub(there, 28, 43) .. now .. sub(${KEPT}, 30)\n',
       tests: SUITE,
     },
     {
       name: 'Redis: a change that was not made is told as made',
-      find: "say(i - 1, '')",
-      put: 'say(i - 1, us)',
+      find: "    answer[#answer + 1] = i - 1\n    answer[#answer + 1] = ''\n",
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: the epoch of one receipt becomes that of the next of its run',
+      find: '        answer[#answer + 1] = new\n',
+      put: '        answer[#answer + 1] = new\n        epoch = new\n',
       tests: SUITE,
     },
     {
@@ -76,6 +82,132 @@ export const redis = [
       find: 'local there = found[i] or fresh[key]',
       put: 'local there = found[i]',
       tests: SUITE,
+    },
+    {
+      name: 'Redis: what a batch changes is not seen by the rest of it',
+      find: 'local there = place and writes[place] or found[i]',
+      put: 'local there = found[i]',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: the events of one run are noted as those of the next',
+      find: '    if logged > 0 then flush() end\n    left, state',
+      put: '    left, state',
+      tests: SUITE,
+    },
+  ]),
+  ...at('runs.ts', '', [
+    ...[
+      ['lasts as long as', 'forMs'],
+      ['has the note', 'note'],
+      ['has an outcome if that is so', 'hasOutcome'],
+      ['is expected as', 'as'],
+      ['is brought under the epoch', 'epoch'],
+    ].map(([does, member]) => ({
+      name: `Redis: a receipt ${does} of the one before it in its batch`,
+      find: `      run.${member} !== ${member} ||\n`,
+      put: '',
+      tests: SUITE,
+    })),
+    {
+      name: 'Redis: a receipt came at the time of the one before it in its batch',
+      find: ' ||\n      run.created !== created\n',
+      put: '\n',
+      tests: SUITE,
+    },
+  ]),
+  ...at('lone.ts', '', [
+    {
+      name: 'Redis: a lone claim that comes with an outcome loses it',
+      find: ' || draft.outcome !== null',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a lone claim is not brought under its epoch',
+      find: 'draft.epoch !== null || ',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a lone claim forgets when it came',
+      find: 'draft.createdAt !== null || ',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a lone change keeps a claim that it was to replace',
+      find: '  if (!keepsClaim(change)) return undefined\n',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a lone change that was not made is told as made',
+      find: "return { now, 0, '' }",
+      put: 'return { now }',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a lone claim takes an address that has a receipt',
+      find: "if call('SETNX', KEYS[3],",
+      put: "if call('SET', KEYS[3],",
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: nobody is told that a lone receipt ended',
+      find: "if ARGV[1] ~= '' then",
+      put: "if ARGV[1] == '' then",
+      tests: ['test/redis/waiting.test.ts'],
+    },
+  ]),
+  ...at('codec.ts', '', [
+    {
+      name: 'Redis: a token is read as it was quoted',
+      find: "quoted.includes('\\\\')",
+      put: 'quoted.length === 0',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: the log reads the epoch of every event as its own',
+      find: '(shared || part)',
+      put: 'part',
+      tests: SUITE,
+    },
+  ]),
+  ...at('layout.ts', '', [
+    {
+      name: 'Redis: a key is the place of the same key in another tenant',
+      find: ' || last.tenant !== tenant',
+      put: '',
+      tests: SUITE,
+    },
+    {
+      name: 'Redis: a key is the place of the same key in another scope',
+      find: ' || last.scope !== scope',
+      put: '',
+      tests: SUITE,
+    },
+  ]),
+  ...at('deadlines.ts', 'deadlines', [
+    {
+      name: 'Redis: who waits for a shorter time waits as long as those before',
+      find: 'if (one.endsMs < goesOffMs)',
+      put: 'if (goesOffMs === Number.POSITIVE_INFINITY)',
+    },
+    {
+      name: 'Redis: only the first of those who wait is given up',
+      find: '    if (waiting.size > 0) arm(nextMs, nowMs)\n',
+      put: '',
+    },
+    {
+      name: 'Redis: a time that has passed is not waited for any more',
+      find: '    goesOffMs = Number.POSITIVE_INFINITY\n    const nowMs',
+      put: '    const nowMs',
+    },
+    {
+      name: 'Redis: whoever has been answered is still waited for',
+      find: '          waiting.delete(one)\n          resolve(answer)\n',
+      put: '          resolve(answer)\n',
     },
   ]),
   ...at('lines.ts', 'lines', [

@@ -123,12 +123,30 @@ describe('epochs', () => {
   it('start above those that were forgotten, though the clock of the server was ahead then', async () => {
     const store = bench.open()
     const ahead = (Date.now() + HOUR_MS) * 1_000
-    const first = await put(store)
-    await store.swap([change(first, 'released', { epoch: ahead, forMs: 0 })])
+    const first = await putAs(store, 'released', { epoch: ahead, forMs: 0 })
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect((await store.purge(10, HOUR_MS)).receipts).toBe(1)
     const again = await put(store, { key: first.key })
     expect(again.epoch).toBe(ahead + 1)
+  })
+
+  it('stay above what has been forgotten, alone and in a batch, also while the clock is behind', async () => {
+    const store = bench.open()
+    await store.get([])
+    const floor = Date.now() * 1_000 + 3_600_000_000
+    await bench.server.cli('SET', `{${bench.prefix}:0}floor`, String(floor))
+    const claims = [...(await store.claim([draft()])), ...(await store.claim([draft(), draft()]))]
+    expect(claims).toEqual(Array(3).fill(expect.objectContaining({ won: true, epoch: floor + 1 })))
+  })
+
+  it('stay above the one before, also while the clock is behind', async () => {
+    const store = bench.open()
+    const epoch = Date.now() * 1_000 + 3_600_000_000
+    const receipt = await putAs(store, 'pending', { epoch })
+    const taken = await store.swap([
+      change(receipt, 'pending', { token: 'next', epoch: null, createdAt: null }),
+    ])
+    expect(taken).toMatchObject([{ done: true, epoch: epoch + 1 }])
   })
 })
 

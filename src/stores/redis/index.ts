@@ -5,21 +5,22 @@
  */
 import { onlyKnown } from '../../core/known.js'
 import type { ConnectionOptions } from 'node:tls'
-import type { Draft, Receipt } from '../../core/receipt.js'
-import type { Claimed, Store, Swap, Swapped } from '../../store.js'
+import type { Store } from '../../store.js'
 import { cut, runCuts } from './batches.js'
 import { check, type RedisRisk } from './check.js'
-import { decodeReceipt, writeDraft, writeSwap } from './codec.js'
+import { claim } from './claim.js'
+import { decodeReceipt } from './codec.js'
 import { connect, readUrl } from './connect.js'
-import { type Answer, type Driver, driverOf, type RedisConnection } from './driver.js'
+import { type Driver, driverOf, type RedisConnection } from './driver.js'
 import { invalidStore } from './faults.js'
-import { digestOf, MOST_SHARDS, type Shard } from './layout.js'
+import { MOST_SHARDS, type Shard } from './layout.js'
 import { audit, record } from './log.js'
 import { forget, purge } from './purge.js'
 import { scan } from './scan.js'
-import { CLAIM, GET, SWAP } from './scripts.js'
+import { GET } from './scripts.js'
 import { createSession } from './session.js'
-import { createWatch, type Watch } from './watch.js'
+import { swap } from './swap.js'
+import { createWatch } from './watch.js'
 
 export type { RedisRisk } from './check.js'
 export type { RedisConnection } from './driver.js'
@@ -70,37 +71,8 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     lanes: LANES,
     maxOutcome: 1_000_000,
 
-    async claim(wanted) {
-      const { layout } = await session.ready()
-      const cuts = cut(
-        layout,
-        wanted,
-        (draft) => draft,
-        ({ outcome }) => outcome?.length ?? 0,
-      )
-      return runCuts(cuts, async ({ shard, items, keys }) => {
-        const batch: string[] = []
-        const lines = items.map((draft) => writeDraft(draft, batch))
-        const answer = await session.write(CLAIM, [shard.journal, shard.floor, ...keys], [batch.join('')])
-        return readClaimed(answer, items, lines, watch)
-      })
-    },
-
-    async swap(changes) {
-      const { layout } = await session.ready()
-      const cuts = cut(
-        layout,
-        changes,
-        ({ next }) => next,
-        ({ next }) => next.outcome?.length ?? 0,
-      )
-      return runCuts(cuts, async ({ shard, items, keys }) => {
-        const batch: string[] = []
-        for (const change of items) writeSwap(change, batch)
-        const args = [batch.join(''), layout.channel]
-        return readSwapped(await session.write(SWAP, [shard.journal, ...keys], args), items)
-      })
-    },
+    claim: (wanted) => claim(session, watch, wanted),
+    swap: (changes) => swap(session, changes),
 
     async get(addresses) {
       const { layout } = await session.ready()
@@ -139,46 +111,6 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     },
     watch: (listener) => watch.add(listener),
   }
-}
-
-function readClaimed(
-  answer: Answer,
-  wanted: readonly Draft[],
-  lines: readonly string[],
-  watch: Watch,
-): readonly Claimed[] {
-  const now = Number(answer[0])
-  const usual: Claimed = { won: true, now, epoch: Number(answer[1]) }
-  const claimed = wanted.map((): Claimed => usual)
-  for (let n = 2; n < answer.length; n += 2) {
-    const i = Number(answer[n])
-    const text = String(answer[n + 1])
-    claimed[i] = isEpoch(text)
-      ? { won: true, now, epoch: Number(text) }
-      : { won: false, now, found: heard(watch, decodeReceipt(text, wanted[i], lines[i])) }
-  }
-  return claimed
-}
-
-function readSwapped(answer: Answer, changes: readonly Swap[]): readonly Swapped[] {
-  const now = Number(answer[0])
-  const swapped: Swapped[] = changes.map(({ next }) => ({ done: true, now, epoch: next.epoch as number }))
-  for (let n = 1; n < answer.length; n += 2) {
-    const text = answer[n + 1]
-    swapped[Number(answer[n])] = text ? { done: true, now, epoch: Number(text) } : { done: false, now }
-  }
-  return swapped
-}
-
-/** Somebody may wait for it. */
-function heard(watch: Watch, found: Receipt): Receipt {
-  if (found.state === 'pending') watch.remember(digestOf(found), found)
-  return found
-}
-
-/** The digits of an epoch, or a receipt, which starts with a letter. */
-function isEpoch(answer: string): boolean {
-  return answer.charCodeAt(0) < 58
 }
 
 function opener(

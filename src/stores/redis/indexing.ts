@@ -3,7 +3,7 @@
  * indexing costs is paid in large steps, by whoever lists or forgets, not by claims. Where a receipt belongs is
  * read from the receipt itself, so that a step may be repeated, and several processes may do it at once.
  */
-import { addressesIn } from './codec.js'
+import { addressesIn, type Entry } from './codec.js'
 import { digestOf, type Shard } from './layout.js'
 import type { Session } from './session.js'
 import { INDEX } from './upkeep.js'
@@ -14,7 +14,7 @@ const STEP = 16
 /** Until everything is in the indexes that was in the journal when this was called. */
 export async function bringUpToDate(session: Session, shard: Shard): Promise<void> {
   const newest = await session.command(shard.journal, 'XREVRANGE', shard.journal, '+', '-', 'COUNT', '1')
-  const [last] = newest as readonly Entry[]
+  const [last] = newest as readonly Found[]
   if (!last) return
   for (let more = true; more;) {
     const indexed = ((await session.command(shard.indexed, 'GET', shard.indexed)) as string | null) ?? ''
@@ -22,7 +22,7 @@ export async function bringUpToDate(session: Session, shard: Shard): Promise<voi
   }
 }
 
-type Entry = readonly [id: string, fields: readonly string[]]
+type Found = readonly [id: string, fields: Entry]
 
 /** False: there is nothing left to index. */
 async function indexStep(session: Session, shard: Shard, indexed: string): Promise<boolean> {
@@ -32,10 +32,10 @@ async function indexStep(session: Session, shard: Shard, indexed: string): Promi
     'XRANGE',
     shard.journal,
     ...range,
-  )) as readonly Entry[]
+  )) as readonly Found[]
   const newest = entries.at(-1)
   if (!newest) return false
-  const digests = new Set(entries.flatMap(([, fields]) => addressesIn(fields[1] as string).map(digestOf)))
+  const digests = new Set(entries.flatMap(([, fields]) => addressesIn(fields).map(digestOf)))
   const keys = [shard.open, shard.ends, shard.all, shard.indexed]
   for (const digest of digests) keys.push(shard.receipts + digest)
   await session.write(INDEX, keys, [indexed, newest[0]])

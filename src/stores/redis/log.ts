@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../core/audit.js'
 import { noCursor } from '../../core/cursor.js'
 import type { AuditPage, AuditQuery } from '../../store.js'
 import { cut } from './batches.js'
-import { decodeEvents, eventArgs, type Logged } from './codec.js'
+import { decodeEvents, type Entry, eventArgs, type Logged } from './codec.js'
 import { digestOf, type Shard } from './layout.js'
 import { RECORD } from './scripts.js'
 import type { Session } from './session.js'
@@ -25,9 +25,7 @@ export async function record(session: Session, events: readonly AuditEvent[]): P
   )
   await Promise.all(
     cuts.map(async ({ shard, items }) => {
-      const args: string[] = []
-      for (const event of items) eventArgs(event, args)
-      await session.write(RECORD, [shard.journal], args)
+      await session.write(RECORD, [shard.journal], eventArgs(items))
     }),
   )
 }
@@ -63,7 +61,7 @@ function byYouth(a: Reader, b: Reader): number {
   return byAge(b, a)
 }
 
-type Entry = readonly [id: string, fields: readonly string[]]
+type Found = readonly [id: string, fields: Entry]
 
 interface Reader {
   readonly shard: Shard
@@ -96,10 +94,10 @@ function createReader(session: Session, shard: Shard, after: string, query: Audi
       ...range,
       'COUNT',
       String(CHUNK),
-    )) as readonly Entry[]
+    )) as readonly Found[]
     isAtEnd = entries.length < CHUNK
     for (const [entry, fields] of entries) {
-      const logged = [...decodeEvents(fields[1] as string).entries()]
+      const logged = [...decodeEvents(fields).entries()]
       for (const [i, one] of query.newestFirst ? logged.toReversed() : logged) {
         const isPassed = query.newestFirst ? i >= Number(taken) : i < Number(taken)
         if (entry === id && isPassed) continue

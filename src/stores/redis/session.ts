@@ -3,8 +3,9 @@
  * time, scripts loaded where a server does not have them, and replicas waited for where that was asked for.
  */
 import { closed } from '../../core/errors.js'
+import { createDeadlines } from './deadlines.js'
 import type { Answer, Argument, Driver } from './driver.js'
-import { fault, invalidStore, isError, unavailable } from './faults.js'
+import { invalidStore, isError, unavailable } from './faults.js'
 import { createLayout, FORMAT, type Layout, layoutKey } from './layout.js'
 import type { Script } from './scripts.js'
 
@@ -48,6 +49,7 @@ export function createSession(
   let preparing: Promise<Ready> | undefined
   let isClosed = false
   const closing = new AbortController()
+  const within = createDeadlines()
 
   async function prepare(): Promise<Ready> {
     driver ??= await open(closing.signal)
@@ -69,28 +71,10 @@ export function createSession(
     preparing ??= prepare().finally(() => {
       preparing = undefined
     })
-    return bounded(preparing)
+    return within(timeoutMs, preparing)
   }
 
-  /** What has not been answered by then counts as not answered; it may still be carried out. */
-  function bounded<T>(call: Promise<T>, extraMs = 0): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const ms = timeoutMs + extraMs
-      const timer = setTimeout(() => reject(unavailable(`no answer within ${ms} ms`)), ms)
-      call.then(
-        (answer) => {
-          clearTimeout(timer)
-          resolve(answer)
-        },
-        (error: unknown) => {
-          clearTimeout(timer)
-          reject(fault(error))
-        },
-      )
-    })
-  }
-
-  async function evaluate(
+  function evaluate(
     { driver }: Ready,
     script: Script,
     keys: readonly string[],
@@ -98,14 +82,13 @@ export function createSession(
   ): Promise<Answer> {
     const key = keys[0] as string
     const rest: Argument[] = [script.sha, String(keys.length), ...keys, ...args]
-    try {
-      return (await driver.send(key, 'EVALSHA', rest)) as Answer
-    } catch (error) {
+    const answer = driver.send(key, 'EVALSHA', rest).catch((error: unknown) => {
       // A restart or a failover forgets scripts; nothing has been done, so it can be sent in full.
       if (!isError(error, 'NOSCRIPT')) throw error
       rest[0] = script.text
-      return (await driver.send(key, 'EVAL', rest)) as Answer
-    }
+      return driver.send(key, 'EVAL', rest)
+    })
+    return within(timeoutMs, answer as Promise<Answer>)
   }
 
   async function reachReplicas({ driver }: Ready, key: string, lossesBefore: number): Promise<void> {
@@ -125,23 +108,23 @@ export function createSession(
     options,
     ready,
     async run(script, keys, args) {
-      return bounded(evaluate(isReady ?? (await ready()), script, keys, args))
+      return evaluate(isReady ?? (await ready()), script, keys, args)
     },
     async write(script, keys, args) {
       const now = isReady ?? (await ready())
-      if (!wait) return bounded(evaluate(now, script, keys, args))
+      if (!wait) return evaluate(now, script, keys, args)
       const losses = now.driver.losses()
-      const answer = await bounded(evaluate(now, script, keys, args))
-      await bounded(reachReplicas(now, keys[0] as string, losses), wait.timeoutMs)
+      const answer = await evaluate(now, script, keys, args)
+      await within(timeoutMs + wait.timeoutMs, reachReplicas(now, keys[0] as string, losses))
       return answer
     },
     async command(key, name, ...args) {
       const { driver } = await ready()
-      return bounded(driver.send(key, name, args))
+      return within(timeoutMs, driver.send(key, name, args))
     },
     async onAll(name, ...args) {
       const { driver } = await ready()
-      return bounded(driver.sendToAll(name, args))
+      return within(timeoutMs, driver.sendToAll(name, args))
     },
     async close() {
       isClosed = true

@@ -1,5 +1,5 @@
 /** The Lua of what is done in the background, or for a list: indexing, finding what is due, forgetting. */
-import { CLOCK, journal, LOG, script } from './scripts.js'
+import { CLOCK, journal, KEPT, LOG, script } from './scripts.js'
 
 /**
  * KEYS: open, ends, all, indexed, receipts that the journal tells of. ARGV: the last entry that was indexed, and the
@@ -30,7 +30,7 @@ for i = 1, #found do
     else
       notEnding[#notEnding + 1] = id
     end
-    all[#all + 1] = sub(there, 31, 43)
+    all[#all + 1] = sub(there, 44, 56)
     all[#all + 1] = id
   end
 end
@@ -59,10 +59,11 @@ if indexed and last >= 0 and most > 0 then
   if tonumber(string.match(indexed, '^%d+')) <= last then to = indexed end
   local entries = call('XRANGE', KEYS[2], '-', to, 'COUNT', most)
   for i = 1, #entries do
-    local _, lines = string.gsub(entries[i][2][2], '\\n', '')
+    local fields = entries[i][2]
+    local events = #fields - (fields[#fields] == '' and 3 or 2)
     -- A single entry can hold more events than were asked for: it goes as a whole, or it would never go.
-    if dropped > 0 and dropped + lines / 2 > most then break end
-    dropped = dropped + lines / 2
+    if dropped > 0 and dropped + events > most then break end
+    dropped = dropped + events
     old[i] = entries[i][1]
   end
   if #old > 0 then call('XDEL', KEYS[2], unpack(old)) end
@@ -80,8 +81,9 @@ return answer
  * Forgets those that are settled or released and have ended by now. Answers how many. The floor keeps their epochs
  * from coming again.
  */
-export const PURGE = script(`${CLOCK}${journal('KEYS[3]')}
-local find = string.find
+export const PURGE = script(`${CLOCK}
+local note = ARGV[1]
+${journal('KEYS[3]')}
 local found = call('MGET', unpack(KEYS, 4))
 local floor = found[1] or ''
 local keys, ids = {}, {}
@@ -89,13 +91,12 @@ for i = 2, #found do
   local there = found[i]
   local state, untilText = sub(there or 'p', 1, 1), sub(there or '', 2, 14)
   local isOver = state ~= 'p' and state ~= 'u' and sub(untilText, 1, 1) ~= '-' and untilText <= now
-  if isOver and (not ARGV[i] or ARGV[i] == sub(there, 15, 30)) then
-    local key, epoch = KEYS[i + 3], sub(there, 15, 30)
+  if isOver and (not ARGV[i] or ARGV[i] == sub(there, 28, 43)) then
+    local key, epoch = KEYS[i + 3], sub(there, 28, 43)
     if epoch > floor then floor = epoch end
     keys[#keys + 1] = key
     ids[#ids + 1] = sub(key, -22)
-    local second = find(there, '\\n', find(there, '\\n', 57, true) + 1, true)
-    local event = sub(there, second + 1, find(there, '\\n', second + 1, true)) .. ARGV[1]
+    local kept = ${KEPT}
 ${LOG}
   end
 end

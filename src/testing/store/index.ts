@@ -17,6 +17,7 @@ import { scan } from './scan.js'
 import { swap } from './swap.js'
 import { time } from './time.js'
 import { transact } from './transact.js'
+import { unlike } from './unlike.js'
 
 export interface StoreTest {
   readonly subject: string
@@ -38,6 +39,7 @@ export function testStore(open: OpenStore, options: TestStoreOptions = {}): read
     forget,
     audit,
     batches,
+    unlike,
     concurrency,
     lifecycle,
     transact(options),
