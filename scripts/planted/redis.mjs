@@ -160,6 +160,27 @@ export const redis = [
       tests: ['test/redis/waiting.test.ts'],
     },
   ]),
+  ...at('claim.ts', 'layout', [
+    {
+      name: 'Redis: the last claim of a batch is carried out before the others',
+      find: 'isWhole && drafts',
+      put: 'drafts',
+    },
+  ]),
+  ...at('swap.ts', 'layout', [
+    {
+      name: 'Redis: the last change of a batch is carried out before the others',
+      find: 'isWhole && changes',
+      put: 'changes',
+    },
+  ]),
+  ...at('scripts.ts', 'layout', [
+    {
+      name: 'Redis: a part of a millisecond moves all that is written behind it',
+      find: "string.format('%013.0f', now + ${forMs})",
+      put: 'now + ${forMs}',
+    },
+  ]),
   ...at('codec.ts', '', [
     {
       name: 'Redis: a token is read as it was quoted',
@@ -205,8 +226,18 @@ export const redis = [
       put: '    const nowMs',
     },
     {
+      name: 'Redis: a process ends while it waits for an answer',
+      find: '    else if (waiting.size === 1) timer?.ref()\n',
+      put: '',
+    },
+    {
+      name: 'Redis: a process does not end though all answers are there',
+      find: 'if (waiting.delete(one) && waiting.size === 0) timer?.unref()',
+      put: 'waiting.delete(one)',
+    },
+    {
       name: 'Redis: whoever has been answered is still waited for',
-      find: '          waiting.delete(one)\n          resolve(answer)\n',
+      find: '          leave(one)\n          resolve(answer)\n',
       put: '          resolve(answer)\n',
     },
   ]),

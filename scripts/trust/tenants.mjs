@@ -42,7 +42,7 @@ export const tenants = {
     const { memoryStore } = await import('../../dist/stores/memory/index.js')
     const { sqliteStore } = await import('../../dist/stores/sqlite/index.js')
     const folder = await mkdtemp(path.join(tmpdir(), 'ibid-tenants-'))
-    const pairs = quick ? 500 : 10_000
+    const pairs = quick ? 500 : 20_000
     try {
       const found = []
       let tried = 0

@@ -79,3 +79,29 @@ describe('the time that a server has for its answers', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 })
+
+/** The timers that keep a process from ending. */
+function timersThatHold(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+}
+
+describe('a process', () => {
+  it('does not end while an answer is awaited, and nothing holds it when all are there', async () => {
+    const before = timersThatHold()
+    const within = createDeadlines()
+    let give: (() => void) | undefined
+    const answer = new Promise<void>((resolve) => (give = resolve))
+    const first = within(60_000, answer)
+    const second = within(60_000, answer)
+    expect(timersThatHold()).toBe(before + 1)
+    give?.()
+    await Promise.all([first, second])
+    expect(timersThatHold()).toBe(before)
+    const later = within(60_000, Promise.resolve())
+    expect(timersThatHold()).toBe(before + 1)
+    await later
+    expect(timersThatHold()).toBe(before)
+    await expect(within(1, silent())).rejects.toThrow('no answer within 1 ms')
+    expect(timersThatHold()).toBe(before)
+  })
+})

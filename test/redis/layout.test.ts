@@ -1,5 +1,5 @@
 /** The layout is decided once and holds for all; the indexes follow the journal, whoever brings them up to date. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
 import { DUE } from '../../src/stores/redis/upkeep.js'
@@ -116,6 +116,56 @@ describe('indexes', () => {
     const keys = ['ends', 'journal', 'indexed'].map((name) => `{${bench.prefix}:0}${name}`)
     await bench.server.cli('EVAL', DUE.text, 3, ...keys, 10, 10, 0)
     expect((await pages(store, { states: ['pending'] }, 10)).map(({ key }) => key)).toContain(late.key)
+  })
+})
+
+describe('a batch in several cuts', () => {
+  it('is carried out in its order, whichever scripts the server knows', async () => {
+    const store = bench.open()
+    await bench.server.cli('SCRIPT', 'FLUSH')
+    await store.claim([draft()])
+    const first = draft()
+    const others = Array.from({ length: 511 }, () => draft())
+    const results = await store.claim([first, ...others, draft({ key: first.key, token: 'late' })])
+    expect([results[0]?.won, results.at(-1)?.won]).toEqual([true, false])
+  })
+
+  it('is changed in its order, whichever scripts the server knows', async () => {
+    const store = bench.open()
+    const receipt = await put(store)
+    const large = await Promise.all(Array.from({ length: 3 }, () => put(store)))
+    await bench.server.cli('SCRIPT', 'FLUSH')
+    await store.swap([change(await put(store), 'succeeded')])
+    const results = await store.swap([
+      change(receipt, 'succeeded', { outcome: 'x' }),
+      ...large.map((one) => change(one, 'succeeded', { outcome: 'x'.repeat(1_398_100) })),
+      change(receipt, 'failed', { outcome: 'more than one script takes' }),
+    ])
+    expect(results.map(({ done }) => done)).toEqual([true, true, true, true, false])
+  })
+})
+
+describe('what no engine asks for', () => {
+  it('is written as well as it can be: a part of a millisecond is rounded', async () => {
+    const store = bench.open()
+    for (const wanted of [[draft({ forMs: 1_500.25 })], [draft({ forMs: 0.5 }), draft({ forMs: 0.5 })]]) {
+      const claims = await store.claim(wanted)
+      const { receipts } = await store.get(wanted)
+      for (const [i, receipt] of receipts.entries()) {
+        expect(receipt).toMatchObject({ token: wanted[i]?.token, at: claims[i]?.now })
+        expect(Math.abs((receipt?.until ?? 0) - (receipt?.at ?? 0) - (wanted[i]?.forMs ?? 0))).toBeLessThan(1)
+      }
+    }
+  })
+
+  it('has a place of its own: an address of empty names, whoever asks first', async () => {
+    vi.resetModules()
+    const { digestOf } = await import('../../src/stores/redis/layout.js')
+    const empty = { tenant: '', scope: '', key: '' }
+    const asked = digestOf(empty)
+    expect(asked).toHaveLength(22)
+    expect(digestOf({ ...empty, key: 'k' })).not.toBe(asked)
+    expect(digestOf(empty)).toBe(asked)
   })
 })
 

@@ -26,19 +26,21 @@ export async function claim(
   )
   return runCuts(cuts, async ({ shard, items, keys }) => {
     const lines = items.map(subjectLine)
-    const answer = await send(session, shard, items, keys, lines)
+    const answer = await send(session, shard, items, keys, lines, cuts.length === 1)
     return readClaimed(answer, items, lines, watch)
   })
 }
 
+/** Not `isWhole`: a part of a batch, which a script of its own might carry out before the others. */
 function send(
   session: Session,
   { journal, floor }: Shard,
   drafts: readonly Draft[],
   keys: readonly string[],
   lines: readonly string[],
+  isWhole: boolean,
 ): Promise<Answer> {
-  const alone = drafts.length === 1 ? claimArgs(drafts[0] as Draft, lines[0] as string) : undefined
+  const alone = isWhole && drafts.length === 1 ? claimArgs(drafts[0] as Draft, lines[0] as string) : undefined
   if (alone) return session.write(CLAIM_ONE, [journal, floor, ...keys], alone)
   const runs = createRuns()
   for (let i = 0; i < drafts.length; i++) runs.claim(drafts[i] as Draft, lines[i] as string)

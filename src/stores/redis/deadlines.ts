@@ -14,11 +14,21 @@ export function createDeadlines(): Within {
   let timer: NodeJS.Timeout | undefined
   let goesOffMs = Number.POSITIVE_INFINITY
 
-  /** Not disarmed when nobody waits any more: a lone caller would arm and disarm it for each call. */
   function arm(atMs: number, nowMs: number): void {
     clearTimeout(timer)
     goesOffMs = atMs
-    timer = setTimeout(look, atMs - nowMs).unref()
+    timer = setTimeout(look, atMs - nowMs)
+  }
+
+  function wait(one: Waiting, nowMs: number): void {
+    waiting.add(one)
+    if (one.endsMs < goesOffMs) arm(one.endsMs, nowMs)
+    else if (waiting.size === 1) timer?.ref()
+  }
+
+  /** A timer that nobody waits for is not disarmed, for a lone caller would arm it anew; but it holds no process. */
+  function leave(one: Waiting): void {
+    if (waiting.delete(one) && waiting.size === 0) timer?.unref()
   }
 
   function look(): void {
@@ -38,19 +48,18 @@ export function createDeadlines(): Within {
       const one = {
         endsMs: nowMs + ms,
         giveUp() {
-          waiting.delete(one)
+          leave(one)
           reject(unavailable(`no answer within ${ms} ms`))
         },
       }
-      waiting.add(one)
-      if (one.endsMs < goesOffMs) arm(one.endsMs, nowMs)
+      wait(one, nowMs)
       call.then(
         (answer) => {
-          waiting.delete(one)
+          leave(one)
           resolve(answer)
         },
         (error: unknown) => {
-          waiting.delete(one)
+          leave(one)
           reject(fault(error))
         },
       )

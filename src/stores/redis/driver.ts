@@ -14,7 +14,7 @@ export type Answer = readonly (string | number | null)[]
 export interface Driver {
   readonly client: 'ioredis' | 'redis'
   readonly isCluster: boolean
-  /** One command, on the connection to the master that has `key`. Commands of one key arrive in order. */
+  /** One command, to the master that has `key`. Commands of one key arrive in order. Rejects, and never throws. */
   send(key: string, name: string, args: Argument[]): Promise<unknown>
   /** The same command on every master. */
   sendToAll(name: string, args: Argument[]): Promise<readonly unknown[]>

@@ -63,7 +63,8 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
   return {
     client: 'ioredis',
     isCluster: cluster !== undefined,
-    send: (key, name, args) => (name === 'WAIT' ? sendBeside(key, name, args) : client.call(name, args)),
+    send: async (key, name, args) =>
+      await (name === 'WAIT' ? sendBeside(key, name, args) : client.call(name, args)),
     async sendToAll(name, args) {
       const masters = cluster ? cluster.nodes('master') : [client]
       return Promise.all(masters.map((master) => master.call(name, args)))

@@ -69,13 +69,13 @@ function createShard(prefix: string, number: number): Shard {
   }
 }
 
-let last = { tenant: '', scope: '', key: '', digest: '' }
+let last: (Address & { readonly digest: string }) | undefined
 
 /** 128 bits of SHA-256, in 22 letters: short in every index, and no address can be taken for another. */
 export function digestOf(address: Address): string {
   const { tenant, scope, key } = address
   // A lone caller settles what it has just claimed.
-  if (last.key !== key || last.scope !== scope || last.tenant !== tenant) {
+  if (last?.key !== key || last.scope !== scope || last.tenant !== tenant) {
     const digest = hash('sha256', addressId(address), 'base64url').slice(0, DIGEST_LENGTH)
     last = { tenant, scope, key, digest }
   }

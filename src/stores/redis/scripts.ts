@@ -40,7 +40,7 @@ local state, forMs, note, hasOutcome, as, epoch, created, front
 
 /** What every change writes anew. */
 export function frontOf(state: string, forMs: string): string {
-  return `${state} .. (${forMs} == '' and '-------------' or now + ${forMs}) .. now`
+  return `${state} .. (${forMs} == '' and '-------------' or string.format('%013.0f', now + ${forMs})) .. now`
 }
 
 /**

@@ -17,18 +17,20 @@ export async function swap(session: Session, changes: readonly Swap[]): Promise<
     ({ next }) => next.outcome?.length ?? 0,
   )
   return runCuts(cuts, async ({ shard, items, keys }) =>
-    readSwapped(await send(session, shard, items, keys, layout.channel), items),
+    readSwapped(await send(session, shard, items, keys, layout.channel, cuts.length === 1), items),
   )
 }
 
+/** Not `isWhole`: a part of a batch, which a script of its own might carry out before the others. */
 function send(
   session: Session,
   { journal }: Shard,
   changes: readonly Swap[],
   keys: readonly string[],
   channel: string,
+  isWhole: boolean,
 ): Promise<Answer> {
-  const alone = changes.length === 1 ? swapArgs(changes[0] as Swap, channel) : undefined
+  const alone = isWhole && changes.length === 1 ? swapArgs(changes[0] as Swap, channel) : undefined
   if (alone) return session.write(SWAP_ONE, [journal, ...keys], alone)
   const runs = createRuns()
   for (const change of changes) runs.swap(change)

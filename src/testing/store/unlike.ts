@@ -113,6 +113,8 @@ async function claimed(store: Store, wanted: readonly Draft[]): Promise<readonly
   return wanted.map((one, i) => {
     const result = results[i]
     holds(result?.won === true, 'a store must insert each of a batch whose address is free')
+    const epoch = one.epoch ?? result.epoch
+    same(result.epoch, epoch, `each receipt must be brought under the epoch that it came with: number ${i}`)
     const receipt = must(receipts[i], 'a store must have what it was given in a batch')
     same(receipt, written(one, result), `each receipt must be written as it was wanted: number ${i}`)
     return receipt
