@@ -45,7 +45,7 @@ export const redisPipelined = ({ url, ...settings }) => redis.rawPipelined(url, 
 export const redisOneCaller = ({ url, ...settings }) => redis.rawOneCaller(url, settings)
 export const redisGet = ({ url, ...settings }) => redis.rawGet(url, settings)
 
-/** A server keeps what the round before wrote, and so it should; a file starts empty. */
+/** A file starts empty, as a server does: see empty.mjs. */
 function fresh(url) {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
   if (file) for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) rmSync(file + end)

@@ -1,5 +1,6 @@
 /** The Postgres store against SQL by hand and against DBOS, on one server. */
 import { startPostgres } from '../scripts/servers/postgres.mjs'
+import { emptyPostgres } from './empty.mjs'
 import { ensurePeers } from './peers/install.mjs'
 
 const RAW = 'raw-postgres.mjs'
@@ -11,6 +12,7 @@ async function openServer({ quick, say }) {
   return {
     url: server.url,
     size: (full) => (quick ? Math.ceil(full / 20) : full),
+    empty: () => emptyPostgres(server.url),
     close: () => server.stop(),
   }
 }

@@ -1,5 +1,6 @@
 /** The Redis store against commands that check nothing, and against published packages, on one server. */
 import { startRedis } from '../scripts/servers/redis.mjs'
+import { emptyRedis } from './empty.mjs'
 import { ensurePeers } from './peers/install.mjs'
 
 const OURS = 'cells.mjs'
@@ -14,6 +15,7 @@ async function openServer({ quick, say }) {
     url: server.url,
     size: (full) => (quick ? Math.ceil(full / 20) : full),
     ms: quick ? 300 : 3_000,
+    empty: () => emptyRedis(server.url),
     close: () => server.stop(),
   }
 }

@@ -37,6 +37,7 @@ async function runSuite(suite) {
     for (let round = 1; round <= suite.rounds; round++) {
       for (const cell of suite.cells) {
         say(`${suite.title}: ${cell.name}, round ${round} of ${suite.rounds}`)
+        await context.empty?.()
         const { module, call, settings } = cell.measure(context)
         taken.get(cell.name).push(await measure(module, call, settings))
       }

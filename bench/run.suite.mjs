@@ -1,5 +1,6 @@
 /** Steps of runs against steps of DBOS workflows, on one Postgres, with the same payloads, results and callers. */
 import { startPostgres } from '../scripts/servers/postgres.mjs'
+import { emptyPostgres } from './empty.mjs'
 import { ensurePeers } from './peers/install.mjs'
 
 async function openServer({ quick, say }) {
@@ -8,6 +9,7 @@ async function openServer({ quick, say }) {
   return {
     url: server.url,
     size: (full) => (quick ? Math.ceil(full / 10) : full),
+    empty: () => emptyPostgres(server.url),
     close: () => server.stop(),
   }
 }
