@@ -16,7 +16,7 @@ create table if not exists ibid_raw.receipts (
   epoch bigint not null, created_at bigint not null, at bigint not null, until bigint,
   lease_ms bigint not null, window_ms bigint not null, attempt int not null, max_attempts int not null,
   primary key (tenant, scope, key)
-) with (fillfactor = 35);
+) with (fillfactor = 30);
 create table if not exists ibid_raw.audit (
   id bigint generated always as identity primary key, at bigint not null, epoch bigint not null, attempt int not null,
   count int not null, tenant text collate "C" not null, scope text collate "C" not null,

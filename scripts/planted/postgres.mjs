@@ -1,6 +1,13 @@
 /** Defects in the Postgres store. */
 export const postgres = [
   {
+    name: 'Postgres: one settlement in ten finds no room beside its claim',
+    file: 'src/stores/postgres/schema.ts',
+    tests: ['test/postgres/tables.test.ts'],
+    find: 'set (fillfactor = 30)',
+    put: 'set (fillfactor = 35)',
+  },
+  {
     name: 'Postgres: changes of one receipt in a batch are made in another order than they came',
     file: 'src/stores/postgres/one-each.ts',
     tests: ['test/stores/postgres.test.ts'],
