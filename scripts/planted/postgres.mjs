@@ -1,6 +1,27 @@
 /** Defects in the Postgres store. */
 export const postgres = [
   {
+    name: 'Postgres: settlements of several tenants are noted as one of them',
+    file: 'src/stores/postgres/columns.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: 'names ? rows.every(({ draft }) => draft[name] === first[name]) :',
+    put: 'names ? rows.length > 0 :',
+  },
+  {
+    name: 'Postgres: what a note has once is not found in it',
+    file: 'src/stores/postgres/log.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: '=> `coalesce(e.${name}, a.${name}) as ${name}`',
+    put: '=> `case when a.size is null then a.${name} else e.${name} end as ${name}`',
+  },
+  {
+    name: 'Postgres: claims that bring their epoch are noted under another',
+    file: 'src/stores/postgres/writes.ts',
+    tests: ['test/postgres/log.test.ts'],
+    find: "const epoch = `coalesce(${v('epoch')}, (select epoch from clock))`",
+    put: 'const epoch = `(select epoch from clock)`',
+  },
+  {
     name: 'Postgres: one settlement in ten finds no room beside its claim',
     file: 'src/stores/postgres/schema.ts',
     tests: ['test/postgres/tables.test.ts'],

@@ -36,6 +36,57 @@ describe('a batch in the log', () => {
     expect(await events(store, {})).toHaveLength(40)
   })
 
+  it.each([
+    ['both names', 1, 1],
+    ['the tenant', 1, 3],
+    ['the scope', 3, 1],
+    ['no name', 3, 3],
+  ])('has %s once where it is the same in all, and is found by any of them', async (_, tenants, scopes) => {
+    const store = bench.open()
+    const wanted = many(20, (i) => ({ tenant: `t${i % tenants}`, scope: `s${i % scopes}` }))
+    await store.claim(wanted)
+    const { receipts } = (await store.get(wanted)) as { receipts: readonly Receipt[] }
+    await store.swap(receipts.map((receipt) => change(receipt, 'succeeded')))
+    const [claimed, settled] =
+      await bench.query(`select tenant, scope, attempt, epoch::float8, tenants, scopes
+      from "${bench.schema}".audit order by row_id`)
+    for (const row of [claimed, settled]) {
+      expect([row?.['tenant'], row?.['tenants'] === null]).toEqual([
+        tenants === 1 ? 't0' : null,
+        tenants === 1,
+      ])
+      expect([row?.['scope'], row?.['scopes'] === null]).toEqual([scopes === 1 ? 's0' : null, scopes === 1])
+    }
+    expect(claimed).toMatchObject({ attempt: 1, epoch: receipts[0]?.epoch })
+    for (const { tenant, scope, key, epoch, attempt, fingerprint } of receipts) {
+      const own = ['claimed', 'settled'].map((event) => ({
+        event,
+        epoch,
+        attempt,
+        fingerprint,
+        scope,
+        tenant,
+      }))
+      expect(await events(store, { tenant, scope, key })).toMatchObject(own)
+      expect(await events(store, { key })).toMatchObject(own)
+    }
+    const of = (names: { tenant?: string; scope?: string }) => events(store, names, 7)
+    expect(await of({ tenant: 't0' })).toHaveLength(tenants === 1 ? 40 : 14)
+    expect(await of({ scope: 's0' })).toHaveLength(scopes === 1 ? 40 : 14)
+    expect(await of({ tenant: 't9' })).toEqual([])
+    expect(await of({ scope: 's9' })).toEqual([])
+    const all = await events(store, {})
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect((await store.purge(11, 1)).events).toBe(11)
+    expect(await events(store, {})).toEqual(all.slice(11))
+  })
+
+  it('has the epoch that its claims brought', async () => {
+    const store = bench.open()
+    await store.claim(many(20, () => ({ epoch: 7, createdAt: 5 })))
+    expect((await events(store, {})).map(({ epoch }) => epoch)).toEqual(Array.from({ length: 20 }, () => 7))
+  })
+
   it('is a row for each where they are not, or are few, or more than a row has room for', async () => {
     const store = bench.open()
     const mixed = many(20)
@@ -99,9 +150,9 @@ describe('following it', () => {
     const writer = await bench.admin.connect()
     await writer.query('begin')
     await writer.query(`insert into "${bench.schema}".audit (at, count, event, size, dropped, marks,
-        epochs, attempts, tenants, scopes, keys, fingerprints)
-      select at, count, event, 2, 0, marks, epochs[:2], attempts[:2], tenants[:2], scopes[:2], '{late,later}',
-        fingerprints[:2] from "${bench.schema}".audit`)
+        epoch, attempt, tenant, scope, keys, fingerprints)
+      select at, count, event, 2, 0, marks, epoch, attempt, tenant, scope, '{late,later}', fingerprints[:2]
+      from "${bench.schema}".audit`)
     await store.claim(many(16))
     const early = await store.audit({ limit: 2 })
     const before = await store.audit({ limit: 50, cursor: early.cursor })

@@ -12,19 +12,22 @@ import { withPostgres } from './bench.js'
 
 const bench = withPostgres()
 
-const each = { together: false }
+const each = { together: false, named: [] }
 const CHOICES: readonly Shape[] = [
-  { varying: [], together: true },
-  { varying: ['outcome'], together: true },
-  { varying: ['scope'], together: true },
+  { varying: [], together: true, named: ['tenant', 'scope'] },
+  { varying: ['outcome'], together: true, named: ['tenant', 'scope'] },
+  { varying: ['scope'], together: true, named: ['tenant'] },
   { varying: ['outcome', 'rest'], ...each },
   { varying: GROUPS, ...each },
 ]
 /** All claims of a statement have one note. */
-const ofClaims = ({ varying, together }: Shape): Shape => ({
+const ofClaims = ({ varying, ...others }: Shape): Shape => ({
   varying: varying.filter((group) => group !== 'note'),
-  together,
+  ...others,
 })
+/** The note's marks, and those names that no column is. */
+const beside = (verb: string, { together, named }: Shape): number =>
+  together ? 1 + (verb === 'swapKept' ? named.length : 0) : 0
 const VERBS = [
   ['claim', DRAFT],
   ['claimRacing', DRAFT],
@@ -36,7 +39,7 @@ const cases = VERBS.flatMap(([verb, columns]) =>
     verb,
     shape,
     varying: shape.varying,
-    params: columns.length + (shape.together ? 1 : 0),
+    params: columns.length + beside(verb, shape),
   })),
 )
 

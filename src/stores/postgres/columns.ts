@@ -8,7 +8,7 @@ import type { Swap } from '../../store.js'
 import { ArrayParam } from './arrays.js'
 import { markOf } from './digest.js'
 import { LEAST_TOGETHER, ROOM } from './schema.js'
-import { type Column, DRAFT, EVENT, GROUPS, KEPT, type Shape, SWAP, varies } from './sent.js'
+import { type Column, DRAFT, EVENT, GROUPS, KEPT, NAMES, type Shape, SWAP, varies } from './sent.js'
 
 /** A draft and the digest of its address. */
 export interface PlacedDraft {
@@ -81,7 +81,7 @@ const OF_EVENT: Reads<PlacedEvent> = {
 
 export const draftColumns = withMarks(columnsOf(DRAFT, OF_DRAFT))
 export const swapColumns = withMarks(columnsOf(SWAP, OF_SWAP))
-export const keptColumns = withMarks(columnsOf(KEPT, OF_SWAP))
+export const keptColumns = withMarks(columnsOf(KEPT, OF_SWAP), 'and names')
 export const eventColumns = columnsOf(EVENT, OF_EVENT)
 
 /** For the statements of a single receipt: all of it in parameters. */
@@ -115,13 +115,17 @@ function columnsOf<T>(all: readonly Column[], reads: Reads<T>): (rows: readonly 
         ? new ArrayParam(kindOf(column.type), rows.map(column.read))
         : column.read(first),
     )
-    return { params, shape: { varying, together: false } }
+    return { params, shape: { varying, together: false, named: [] } }
   }
 }
 
-/** The note of a change is that of all where none of them has another, and there is room for all in one row. */
+/**
+ * The note of a change is that of all where none of them has another, and there is room for all in one row. `names`:
+ * these are not among the columns.
+ */
 function withMarks<T extends PlacedDraft>(
   columns: (rows: readonly T[]) => Columns,
+  names?: 'and names',
 ): (rows: readonly T[]) => Columns {
   return (rows) => {
     const sent = columns(rows)
@@ -133,7 +137,12 @@ function withMarks<T extends PlacedDraft>(
       'number',
       rows.map(({ digest }) => markOf(digest)),
     )
-    return { params: [...params, marks], shape: { varying, together: true } }
+    const { draft: first } = rows[0] as T
+    const named = NAMES.filter((name) =>
+      names ? rows.every(({ draft }) => draft[name] === first[name]) : !varying.includes(name),
+    )
+    const beside = names ? named.map((name) => first[name]) : []
+    return { params: [...params, marks, ...beside], shape: { varying, together: true, named } }
   }
 }
 

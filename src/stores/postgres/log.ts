@@ -13,6 +13,9 @@ const COLUMNS =
 /** The events of the row `a`: none where it is a single one. */
 const EVENTS = `unnest(${EACH.map((name) => `a.${name}s`).join(', ')}) with ordinality as e (${EACH.join(', ')}, ord)`
 
+/** What all events of a row have the same stands in it once. */
+const both = (name: string): string => `coalesce(e.${name}, a.${name}) as ${name}`
+
 /** Of an event of a row of several. */
 const ID = 'a.row_id + a.dropped + e.ord - 1'
 const SHARED = 'a.event, a."by", a.why, a.at, a.state, a.count'
@@ -40,9 +43,11 @@ const FIT = `case
     when $3::text is null and $4::text is null and $5::text is null
       then greatest(0, least(${LAST}, $2) - greatest(${FIRST}, $1 + 1) + 1)
     when a.size is null then (a.row_id > $1 and ${IS_MEANT})::int
+    when $3 <> a.tenant or $4 <> a.scope then 0
     when $3 <> all (a.tenants) or $4 <> all (a.scopes) or $5 <> all (a.keys) then 0
     else (select count(*) from (
-      select ${ID} as id, e.* from unnest(a.tenants, a.scopes, a.keys) with ordinality as e (tenant, scope, key, ord)) e
+      select ${ID} as id, ${both('tenant')}, ${both('scope')}, e.key
+      from unnest(a.tenants, a.scopes, a.keys) with ordinality as e (tenant, scope, key, ord)) e
       where ${IN_RANGE} and ${IS_MEANT}) end`
 
 /**
@@ -50,7 +55,6 @@ const FIT = `case
  * that no plan takes more of them apart.
  */
 export function audit(s: string, order: Order): string {
-  const either = EACH.map((name) => `coalesce(e.${name}, a.${name}) as ${name}`)
   return `with fitting as (
   select row_id, fit from (
     select a.row_id, ${FIT} as fit
@@ -61,7 +65,7 @@ picked as materialized (
     select row_id, sum(fit) over (order by row_id ${order}) - fit as before from fitting) f
   where before < $6)
 select ${COLUMNS} from (
-  select coalesce(${ID}, a.row_id) as id, ${either.join(', ')}, ${SHARED}
+  select coalesce(${ID}, a.row_id) as id, ${EACH.map(both).join(', ')}, ${SHARED}
   from picked p join ${s}.audit a on a.row_id = p.row_id left join lateral ${EVENTS} on true) e
 where ${IN_RANGE} and ${IS_MEANT}
 order by id ${order} limit $6`
@@ -70,11 +74,10 @@ order by id ${order} limit $6`
 /** The same of one address: by its digest in $8, and by its mark in $9. */
 export function auditOf(s: string, order: Order): string {
   const own = EACH.map((name) => `a.${name}`)
-  const each = EACH.map((name) => `e.${name}`)
   return `with e as materialized (
   select a.row_id as id, ${own.join(', ')}, ${SHARED} from ${s}.audit a where a.digest = $8::uuid
   union all
-  select ${ID}, ${each.join(', ')}, ${SHARED} from ${s}.audit a cross join lateral ${EVENTS}
+  select ${ID}, ${EACH.map(both).join(', ')}, ${SHARED} from ${s}.audit a cross join lateral ${EVENTS}
   where a.marks is not null and $9::int = any (a.marks) and ${NEAR})
 select ${COLUMNS} from e
 where ${IN_RANGE} and tenant = $3 and scope = $4 and key = $5 and ($7::float8 is null or at >= $7)

@@ -27,7 +27,12 @@ export interface Shape {
   readonly varying: readonly Group[]
   /** All changes are noted alike, in one row of the audit log: their marks come behind the columns. */
   readonly together: boolean
+  /** Which names all of them have the same, so that their note has each once. Behind the marks, where no column is it. */
+  readonly named: readonly Name[]
 }
+
+export const NAMES = ['tenant', 'scope'] as const
+export type Name = (typeof NAMES)[number]
 
 export interface Column {
   readonly name: string
@@ -70,15 +75,18 @@ export function varies({ group }: Column, varying: readonly Group[]): boolean {
 /** How a value is called in a statement: a column of a batch's rows, or a parameter. */
 export type Value = (name: string) => string
 
-/** `varying` undefined: for a single row, all of it in parameters. */
-export function valuesOf(all: readonly Column[], varying?: readonly Group[]): Value {
+/** `shape` undefined: for a single row, all of it in parameters. */
+export function valuesOf(all: readonly Column[], shape?: Shape): Value {
   const called = new Map(
     all.map((column, i) => [
       column.name,
-      varying && varies(column, varying) ? `w.${column.name}` : `$${i + 1}::${column.type}`,
+      shape && varies(column, shape.varying) ? `w.${column.name}` : `$${i + 1}::${column.type}`,
     ]),
   )
-  called.set('marks', `$${all.length + 1}::int[]`)
+  const marks = all.length + 1
+  called.set('marks', `$${marks}::int[]`)
+  const others = shape?.named.filter((name) => !called.has(name)) ?? []
+  others.forEach((name, i) => called.set(name, `$${marks + 1 + i}::text`))
   return (name) => called.get(name) as string
 }
 

@@ -154,7 +154,7 @@ select count(*)::int from gone`
 }
 
 function recordText(s: string, varying: readonly Group[]): string {
-  const v = valuesOf(EVENT, varying)
+  const v = valuesOf(EVENT, { varying, together: false, named: [] })
   const names = EVENT.map(({ name }) => name)
   return `with ${CLOCK}
 insert into ${s}.audit (at, ${names.join(', ')})
@@ -171,7 +171,7 @@ function named(verb: string, text: string): Statement {
 function variants(verb: string, textOf: (shape: Shape) => string): (shape: Shape) => Statement {
   const made = new Map<string, Statement>()
   return (shape) => {
-    const id = `${shape.varying.join()} ${shape.together}`
+    const id = `${shape.varying.join()} ${shape.together} ${shape.named.join()}`
     const statement = made.get(id) ?? named(verb, textOf(shape))
     made.set(id, statement)
     return statement

@@ -21,8 +21,10 @@ import {
   intoReceipts,
   isExpected,
   NOTE,
+  namesOf,
   noted,
   notedTogether,
+  type Once,
   subject,
 } from './written.js'
 
@@ -42,7 +44,9 @@ export interface ClaimKind {
  */
 export function claim(s: string, { shape, races }: ClaimKind): string {
   const varying = shape?.varying
-  const v = valuesOf(DRAFT, varying)
+  const v = valuesOf(DRAFT, shape)
+  const epoch = `coalesce(${v('epoch')}, (select epoch from clock))`
+  const once: Once = { epoch, attempt: v('attempt'), ...namesOf(v, shape) }
   const found = `select r.tenant as t, ${receiptColumns('r')} from ${s}.receipts r
     where r.digest = ${v('digest')}`
   const looked = varying
@@ -57,8 +61,8 @@ inserted as (
   select ${claimed(v)}
   from ${varying ? 'clock c, wanted w where w.f0 is null' : 'clock c where not exists (select from wanted)'}
   ${races ? 'on conflict do nothing' : ''}
-  returning ${shape?.together ? `digest, ${eachSubject()}` : subject()}),
-${shape?.together ? notedTogether(s, v, 'inserted') : noted(s, NOTE.map(v), 'inserted')}
+  returning ${shape?.together ? `digest, ${eachSubject(once)}` : subject()}),
+${shape?.together ? notedTogether(s, v, 'inserted', once) : noted(s, NOTE.map(v), 'inserted')}
 select c.now::float8, c.epoch::float8, (select count(*)::int from inserted), ${varying ? 'w.ord::int' : '1'},
   ${FOUND.join(', ')}, ${varying && races ? WHICH : 'null'}
 from clock c left join wanted w on w.f0 is not null`
@@ -85,14 +89,15 @@ export interface SwapKind {
 export function swap(s: string, { shape, kept, locks = false }: SwapKind): string {
   const varying = shape?.varying
   const all: readonly Column[] = kept ? KEPT : SWAP
-  const v = valuesOf(all, varying)
+  const v = valuesOf(all, shape)
+  const once: Once = kept ? namesOf(v, shape) : { attempt: v('attempt'), ...namesOf(v, shape) }
   const is = isExpected(v, kept)
   const isNew = kept ? undefined : `${v('epoch')} is null`
   const replaced = `${REPLACED.map((name) => `${name} = ${v(name)}`).join(', ')},
     epoch = coalesce(${v('epoch')}, greatest(c.micros, r.epoch + 1, (select frontier + 1 from ${s}.meta))),
     created_at = coalesce(${v('created_at')}, c.now),`
   const each = (): string => `${NOTE.map((name) => `${v(name)} as ${name}`).join(', ')}, ${subject('r')}`
-  const written = shape?.together ? eachSubject('r') : each()
+  const written = shape?.together ? eachSubject(once, 'r') : each()
   const wanted = varying ? `,\nwanted as materialized (${rowsOf(all, varying)})` : ''
   return `with ${CLOCK}${wanted}${locks ? `,\n${LOCKED(s, is)}` : ''},
 changed as (
@@ -102,7 +107,7 @@ changed as (
   from clock c${varying ? ' cross join wanted w' : ''}${locks ? ' join locked l on l.ord = w.ord' : ''}
   where ${is}
   returning ${varying ? 'w.ord' : '1::bigint as ord'}, ${isNew ?? 'false'} as stamped, ${written}),
-${shape?.together ? notedTogether(s, v, 'changed') : noted(s, NOTE, 'changed')}
+${shape?.together ? notedTogether(s, v, 'changed', once) : noted(s, NOTE, 'changed')}
 select (select now::float8 from clock) as now, count(*)::int as done,
   string_agg(ord::text, ',') as which,
   ${kept ? 'null' : `string_agg(ord::text || ':' || epoch::text, ',') filter (where stamped)`} as epochs,

@@ -1,6 +1,6 @@
 /** What claims and changes write: the columns of a receipt, and the note of it in the audit log. */
 import { EACH, LEAST_TOGETHER, ROOM } from './schema.js'
-import type { Value } from './sent.js'
+import type { Shape, Value } from './sent.js'
 
 /** For claims: an epoch is above whatever was purged, and above the frontier. */
 export const claimClock = (s: string): string => `clock as materialized (
@@ -57,20 +57,33 @@ export function subject(of?: string): string {
   return SUBJECT.map((name) => (of ? `${of}.${name}` : name)).join(', ')
 }
 
-const ARRAYS = EACH.map((name) => `${name}s`).join(', ')
-const GATHERED = EACH.map((name) => `array_agg(${name})`).join(', ')
+/** What all receipts of a note of several have the same, by the column's name: it stands there once. */
+export type Once = Readonly<Record<string, string>>
 
-/** What a note of several takes of each receipt. */
-export function eachSubject(of?: string): string {
-  return EACH.map((name) => (of ? `${of}.${name}` : name)).join(', ')
+export function namesOf(v: Value, shape: Shape | undefined): Once {
+  return Object.fromEntries((shape?.named ?? []).map((name) => [name, v(name)]))
+}
+
+/** What such a note takes of each receipt. */
+export function eachSubject(once: Once, of?: string): string {
+  return eachOf(once)
+    .map((name) => (of ? `${of}.${name}` : name))
+    .join(', ')
+}
+
+function eachOf(once: Once): readonly string[] {
+  return EACH.filter((name) => !(name in once))
 }
 
 /** One note for all rows of `from`, which have the same state and were noted alike. `v`: those, and their marks. */
-export function notedTogether(s: string, v: Value, from: string): string {
+export function notedTogether(s: string, v: Value, from: string, once: Once): string {
+  const each = eachOf(once)
+  const columns = [...Object.keys(once), ...each.map((name) => `${name}s`)]
+  const values = [...Object.values(once), ...each.map((name) => `array_agg(${name})`)]
   return `noted as (
-  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${ARRAYS})
+  insert into ${s}.audit (at, count, size, dropped, state, ${NOTE.join(', ')}, marks, ${columns.join(', ')})
   select (select now from clock), 1, count(*), 0, ${v('state')}, ${NOTE.map(v).join(', ')}, ${v('marks')},
-    ${GATHERED}
+    ${values.join(', ')}
   from ${from} having count(*) > 0)`
 }
 
@@ -84,8 +97,8 @@ export function notedExpired(s: string, from: string): string {
   insert into ${s}.audit (digest, at, ${EACH.join(', ')}, count, event)
   select digest, c.now, ${EACH.join(', ')}, 1, 'expired' from ${from}, clock c where ${few}),
 noted_together as (
-  insert into ${s}.audit (at, count, size, dropped, event, marks, ${ARRAYS})
-  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}), ${GATHERED}
+  insert into ${s}.audit (at, count, size, dropped, event, marks, ${EACH.map((name) => `${name}s`).join(', ')})
+  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}), ${EACH.map((name) => `array_agg(${name})`).join(', ')}
   from (select *, (row_number() over () - 1) / ${ROOM} as part from ${from}) g, clock c
   where not ${few} group by part)`
 }
