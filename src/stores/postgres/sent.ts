@@ -27,7 +27,7 @@ export interface Shape {
   readonly varying: readonly Group[]
   /** All changes are noted alike, in one row of the audit log: their marks come behind the columns. */
   readonly together: boolean
-  /** Which names all of them have the same, so that their note has each once. Behind the marks, where no column is it. */
+  /** The names that are the same in all, and stand in their note once. Behind the marks, where no column is it. */
   readonly named: readonly Name[]
 }
 

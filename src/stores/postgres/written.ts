@@ -92,13 +92,15 @@ const MARK = `('x' || substr(digest::text, 10, 4) || substr(digest::text, 15, 4)
 
 /** That the receipts `from` are forgotten: each in a row of its own, or together, as many as there is room for. */
 export function notedExpired(s: string, from: string): string {
+  const arrays = EACH.map((name) => `${name}s`)
+  const gathered = EACH.map((name) => `array_agg(${name})`)
   const few = `(select count(*) from ${from}) < ${LEAST_TOGETHER}`
   return `noted as (
   insert into ${s}.audit (digest, at, ${EACH.join(', ')}, count, event)
   select digest, c.now, ${EACH.join(', ')}, 1, 'expired' from ${from}, clock c where ${few}),
 noted_together as (
-  insert into ${s}.audit (at, count, size, dropped, event, marks, ${EACH.map((name) => `${name}s`).join(', ')})
-  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}), ${EACH.map((name) => `array_agg(${name})`).join(', ')}
+  insert into ${s}.audit (at, count, size, dropped, event, marks, ${arrays.join(', ')})
+  select max(c.now), 1, count(*), 0, 'expired', array_agg(${MARK}), ${gathered.join(', ')}
   from (select *, (row_number() over () - 1) / ${ROOM} as part from ${from}) g, clock c
   where not ${few} group by part)`
 }
