@@ -97,7 +97,8 @@ function optionsOf(target: HTMLElement, [lines, stacked, range]: Shape): uPlot.O
   const order = stacked ? lines.toReversed() : lines
   return {
     ...sizeOf(target),
-    padding: [8, 8, 0, 0],
+    // To the right, half of the last label of the axis: it stands under the end of the line.
+    padding: [8, 24, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false },
     scales: {
       x: { time: true, range: withRoom },
