@@ -33,6 +33,7 @@ import type {
 export type * from './surface.js'
 export type { Settlement } from './engine/remote.js'
 export type { ListQuery, LogQuery } from './core/queries.js'
+export { mustGoOn } from './engine/attempt.js'
 export { realTimers } from './engine/timers.js'
 export type { Resolution } from './engine/resolve.js'
 

@@ -5,6 +5,55 @@ const at = inFolder('src/guards/queue', 'test/queue')
 const behind = inFolder('src/adapters', 'test/queue')
 
 export const queue = [
+  {
+    name: 'a consumption that the server ends, ends the process',
+    file: 'src/adapters/nats/taking.ts',
+    find: '  ended.catch(() => undefined)\n',
+    put: '',
+    tests: ['test/queue/trouble.test.ts'],
+  },
+  {
+    name: 'queue: what a person gave back is handled again without a look',
+    file: 'src/guards/queue/work.ts',
+    find: 'if (!check || attempt.isFirst)',
+    put: 'if (!check || attempt.number === 1)',
+    tests: ['test/queue/still-ours.test.ts'],
+  },
+  {
+    name: 'queue: a status check may outlast the lease',
+    file: 'src/guards/queue/work.ts',
+    find: 'await mustGoOn(attempt)',
+    put: 'attempt.signal.throwIfAborted()',
+    tests: ['test/queue/still-ours.test.ts'],
+  },
+  {
+    name: "queue: JetStream's ids of two streams are one",
+    file: 'src/adapters/nats/message.ts',
+    find: '`msg:${stream}:${said}`',
+    put: '`msg:${said}`',
+    tests: ['test/queue/still-ours.test.ts'],
+  },
+  {
+    name: 'queue: a consumer of JetStream holds messages that it has no room for',
+    file: 'src/adapters/nats/taking.ts',
+    find: 'max_messages: concurrency - deliveries.size',
+    put: 'max_messages: concurrency * 2',
+    tests: ['test/queue/still-ours.test.ts'],
+  },
+  {
+    name: 'queue: a message whose dead letter takes its time is delivered again',
+    file: 'src/guards/queue/deliveries.ts',
+    find: 'guard.working?.start(message)',
+    put: '(undefined as (() => void) | undefined)',
+    tests: ['test/queue/last-words.test.ts'],
+  },
+  {
+    name: 'queue: what has no text takes the verdict with it',
+    file: 'src/guards/queue/verdict.ts',
+    find: "    return 'what was thrown cannot be read'\n",
+    put: '    return String(error)\n',
+    tests: ['test/queue/last-words.test.ts'],
+  },
   ...at('consume.ts', 'guard', [
     {
       name: "a producer's key is overlooked, and what was sent twice runs twice",
@@ -56,7 +105,7 @@ export const queue = [
   ...at('work.ts', 'guard', [
     {
       name: 'a second attempt runs without asking whether the first had done it',
-      find: 'if (!check || attempt.number === 1) return undefined',
+      find: 'if (!check || attempt.isFirst) return undefined',
       put: 'if (!check || attempt.number >= 1) return undefined',
     },
     {
@@ -136,13 +185,6 @@ export const queue = [
       name: 'a delay longer than a timer is none',
       find: 'sleep(Math.min(delayMs, LONGEST_TIMER_MS), ',
       put: 'sleep(delayMs, ',
-    },
-  ]),
-  ...behind('nats.ts', 'trouble', [
-    {
-      name: 'a consumption that the server ends, ends the process',
-      find: '  ended.catch(() => undefined)\n',
-      put: '',
     },
   ]),
   ...behind('nats/message.ts', 'adapters', [

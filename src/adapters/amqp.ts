@@ -14,6 +14,7 @@ import {
   type Dead,
   MESSAGE_KEY_HEADER,
   mustLayDown,
+  notYours,
   type Running,
   type Watch,
 } from '../guards/queue/index.js'
@@ -36,6 +37,7 @@ export interface AmqpOptions<T> extends BehindBroker<ConsumeMessage, T>, Watch<C
 
 /** How many at a time is the channel's: `channel.prefetch(100)`. */
 export async function consume<T>(ibid: Ibid, channel: Channel, options: AmqpOptions<T>): Promise<Running> {
+  notYours(options, ['id', 'working', 'deliveries', 'concurrency'], 'ibid/amqp')
   const { queue, deadLetter } = options
   mustLayDown(deadLetter, (text) => text === 'dlx', "'dlx', or a function")
   const stopping = new AbortController()

@@ -6,7 +6,13 @@
 import type { Job } from 'bullmq'
 import { IbidError } from '../core/errors.js'
 import { quietly } from '../core/quietly.js'
-import { type BehindBroker, consume, MESSAGE_KEY_HEADER, type Verdict } from '../guards/queue/index.js'
+import {
+  type BehindBroker,
+  consume,
+  MESSAGE_KEY_HEADER,
+  notYours,
+  type Verdict,
+} from '../guards/queue/index.js'
 import type { Ibid } from '../ibid.js'
 
 /** For producers: `queue.add(name, withMessageKey('order-81', data))`; a job has no headers, so the data carry it. */
@@ -18,6 +24,7 @@ export interface BullmqOptions<D, T> extends BehindBroker<Job<D, T>, T> {
 
 /** `new Worker('orders', processor(ibid, { queue: 'orders', handle }), { connection, maxStalledCount: 100 })` */
 export function processor<D = unknown, T = unknown>(ibid: Ibid, options: BullmqOptions<D, T>) {
+  notYours(options, ['id', 'deliveries', 'concurrency'], 'ibid/bullmq')
   const guard = consume<Job<D, T>, T>(ibid, {
     payload: ({ data }) => data,
     key: ({ data }) => (data as Readonly<Record<string, unknown>> | null)?.[MESSAGE_KEY_HEADER],

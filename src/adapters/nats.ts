@@ -11,12 +11,13 @@ import {
   createDeliveries,
   type Dead,
   mustLayDown,
+  notYours,
   readConcurrency,
-  type Running,
   type Watch,
 } from '../guards/queue/index.js'
 import type { Ibid } from '../ibid.js'
 import { idOf } from './nats/message.js'
+import { takeFrom, type Taking } from './nats/taking.js'
 
 export { toSubject, withMessageKey } from './nats/message.js'
 
@@ -29,16 +30,14 @@ export interface NatsOptions<T> extends BehindBroker<JsMsg, T, 'queue' | 'lease'
   readonly deadLetter: 'term' | ((message: JsMsg, verdict: Dead) => unknown)
 }
 
-export interface NatsRunning extends Running {
-  /** Resolves when it was stopped, or the connection closed. Rejects where the server ended the consumption. */
-  readonly ended: Promise<void>
-}
+export type NatsRunning = Taking
 
 export async function consume<T>(
   ibid: Ibid,
   consumer: Consumer,
   options: NatsOptions<T>,
 ): Promise<NatsRunning> {
+  notYours(options, ['id', 'working', 'deliveries', 'lease'], 'ibid/nats')
   const concurrency = readConcurrency(options.concurrency, 100)
   mustLayDown(options.deadLetter, (text) => text === 'term', "'term', or a function")
   const info = await consumer.info()
@@ -63,29 +62,7 @@ export async function consume<T>(
       message.term()
     },
   }
-  const deliveries = createDeliveries(judge, told, options)
-  const messages = await consumer.consume({ max_messages: concurrency })
-
-  async function run(): Promise<void> {
-    try {
-      for await (const message of messages) {
-        void deliveries.take(message)
-        await deliveries.room(concurrency)
-      }
-    } finally {
-      await deliveries.idle()
-    }
-  }
-  const ended = run()
-  // Whoever watches it hears why; nobody has to, and then it is no reason to end the process.
-  ended.catch(() => undefined)
-  return {
-    ended,
-    async stop() {
-      await messages.close()
-      await ended
-    },
-  }
+  return takeFrom(consumer, createDeliveries(judge, told, options), concurrency)
 }
 
 /** The name of the work, unless the consumer is one that forgets receipts or loses messages. */

@@ -10,6 +10,7 @@ import {
   type Dead,
   MESSAGE_KEY_HEADER,
   mustLayDown,
+  notYours,
   poll,
   readConcurrency,
   type Running,
@@ -49,6 +50,7 @@ export async function consume<T>(
   sqs: Pick<SQS, Verbs>,
   options: SqsOptions<T>,
 ): Promise<Running> {
+  notYours(options, ['id', 'working', 'deliveries', 'lease'], 'ibid/sqs')
   const { queueUrl: QueueUrl, deadLetter } = options
   const concurrency = readConcurrency(options.concurrency, 10)
   mustLayDown(deadLetter, (text) => URL.canParse(text), 'the URL of a queue, or a function')

@@ -23,9 +23,12 @@ class RunningAttempt implements Attempt {
   readonly epoch: number
   readonly createdAt: number
   readonly isFirst: boolean
+  readonly #stillOwned: () => Promise<void> | undefined
   #end: LazySignal | undefined
 
-  constructor(receipt: Receipt, isFirst: boolean) {
+  /** `stillOwned`: asks, where time enough has gone by for somebody else to have it. */
+  constructor(receipt: Receipt, isFirst: boolean, stillOwned: () => Promise<void> | undefined) {
+    this.#stillOwned = stillOwned
     this.tenant = receipt.tenant
     this.scope = receipt.scope
     this.key = receipt.key
@@ -40,11 +43,24 @@ class RunningAttempt implements Attempt {
     return this.#end.signal
   }
 
+  static async goOn(attempt: Attempt): Promise<void> {
+    if (#stillOwned in attempt) await attempt.#stillOwned()
+    attempt.signal.throwIfAborted()
+  }
+
   /** Not a method: what an effect holds cannot end its own attempt. */
   static end(attempt: RunningAttempt, error: IbidError): void {
     attempt.#end ??= new LazySignal()
     attempt.#end.abort(error)
   }
+}
+
+/**
+ * For whoever has waited for something in an attempt, before what the attempt is for begins: the lease, or its time,
+ * may be over by now. Throws LEASE_LOST when the receipt has changed hands.
+ */
+export function mustGoOn(attempt: Attempt): Promise<void> {
+  return RunningAttempt.goOn(attempt)
 }
 
 /** Renewals that may come back late before an attempt that has not begun is given up. */
@@ -86,7 +102,7 @@ export function underLease<T>(
   isFirst: boolean,
   work: (attempt: Attempt) => T | PromiseLike<T>,
 ): T | Promise<T> {
-  const attempt = new RunningAttempt(receipt, isFirst)
+  const attempt = new RunningAttempt(receipt, isFirst, () => stillOwned(room, receipt, sinceMs))
   const endsMs = room.timers.elapsedMs() + timeoutMs
   const result = work(attempt)
   if (!isPromised(result)) return result
@@ -172,7 +188,7 @@ export function askCheckWithin<T>(
   timeoutMs: number,
   check: Check<T>,
 ): Promise<CheckResult<T>> {
-  const attempt = new RunningAttempt(held, false)
+  const attempt = new RunningAttempt(held, false, () => undefined)
   return new Promise((resolve) => {
     const disarm = room.timers.after(timeoutMs, () => {
       RunningAttempt.end(attempt, timedOut(held, timeoutMs, 'status check'))

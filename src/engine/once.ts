@@ -15,7 +15,7 @@ import { encodeError, encodeValue } from '../core/outcome.js'
 import type { Attempt, Check, CheckResult } from '../core/policy.js'
 import { type Receipt, type ReceiptView, view } from '../core/receipt.js'
 import { acquire } from './acquire.js'
-import { askCheck, stillOwned, underLease } from './attempt.js'
+import { askCheck, mustGoOn, stillOwned, underLease } from './attempt.js'
 import type { Execution } from './executions.js'
 import { replay } from './replay.js'
 import type { Call, Room } from './room.js'
@@ -102,7 +102,7 @@ function perform<T>(
       timeoutMs,
       sinceMs,
       isFirst,
-      checksFirst ? (attempt) => checkFirst(room, receipt, sinceMs, check, effect, attempt) : effect,
+      checksFirst ? (attempt) => checkFirst(room, check, effect, attempt) : effect,
     )
     if (!(result instanceof Promise)) return succeeded(result as T, false, maxOutcome)
     return result.then(
@@ -116,8 +116,6 @@ function perform<T>(
 
 async function checkFirst<T>(
   room: Room,
-  receipt: Receipt,
-  sinceMs: number,
   check: Check<T>,
   effect: Effect<T>,
   attempt: Attempt,
@@ -126,9 +124,7 @@ async function checkFirst<T>(
   const answer = await askCheck(check, attempt)
   if (answer.found === true) return succeeded(answer.value, true, maxOutcome)
   if (answer.found === 'unclear') return held('the status check could not tell')
-  // The check took its time: the lease, or the time of this attempt, may be over by now.
-  await stillOwned(room, receipt, sinceMs)
-  attempt.signal.throwIfAborted()
+  await mustGoOn(attempt)
   return succeeded(await effect(attempt), false, maxOutcome)
 }
 

@@ -106,7 +106,7 @@ test('[R42] a dead letter of JetStream carries the body, the old headers, the ke
     'abc',
     'NO_ACCOUNT',
     'no such account',
-    'dead:billing:msg:sent-1',
+    'dead:billing:msg:orders:sent-1',
   ])
 })
 

@@ -153,7 +153,7 @@ test('a consumption that the server ends is told to whoever watches, and ends no
   const messages = (async function* () {
     throw new Error('permissions violation')
   })() as unknown as ConsumerMessages
-  const jetstream = { info: async () => ({ stream_name: 'orders', config }), consume: async () => messages }
+  const jetstream = { info: async () => ({ stream_name: 'orders', config }), fetch: async () => messages }
   const { ended } = await consumeStream(ibid, jetstream as never, { deadLetter: 'term', handle: () => 0 })
   await turn()
   await expect(ended).rejects.toThrow('permissions violation')

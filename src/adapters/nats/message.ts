@@ -7,12 +7,13 @@ type Headers = NonNullable<JsMsg['headers']>
 const LONGEST_WORD = 1_000
 
 /**
- * The producer's id where it gave one: JetStream itself tells sends apart by it. Else the place in the stream, and when
- * it was taken: a stream that was made anew, or lost its end, gives the same place to another message.
+ * The producer's id where it gave one: JetStream itself tells the sends of a stream apart by it. Else the place in the
+ * stream, and when it was taken: one that was made anew, or lost its end, gives the same place to another message.
  */
 export function idOf({ headers, info, seq }: JsMsg): string {
   const said = headers?.get('Nats-Msg-Id')
-  return said ? `msg:${said}` : `seq:${info.stream}:${seq}@${info.timestampNanos}`
+  const stream = encodeURIComponent(info.stream)
+  return said ? `msg:${stream}:${said}` : `seq:${stream}:${seq}@${info.timestampNanos}`
 }
 
 /** For producers: `js.publish(subject, data, { headers: withMessageKey('order-81', headers()) })`. */
@@ -34,8 +35,18 @@ export function toSubject(js: JetStreamClient, subject: string, headers: () => H
     all.set('ibid-dead-reason', inHeader(reason))
     // Laid down once, although the term after it may be lost; once for each consumer whose message it was.
     const msgID = `dead:${message.info.consumer}:${idOf(message)}`
-    await js.publish(subject, message.data, { headers: all, msgID })
+    try {
+      await js.publish(subject, message.data, { headers: all, msgID })
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      // The body alone is nearly all that the server takes: better without a word about it, or twice, than never.
+      await js.publish(subject, message.data)
+    }
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('max_payload')
 }
 
 /** In one line, and not so long that the server takes no message with it: it would be laid down never. */

@@ -11,11 +11,15 @@ import { fingerprint } from '../../key/index.js'
 import { digestOfBytes } from './body.js'
 import { messageKey } from './message-key.js'
 import { type ConsumeOptions, readSettings, type Settings } from './settings.js'
-import { acked, dead, handlerFailed, refused, type Verdict } from './verdict.js'
+import { acked, dead, handlerFailed, reasonOf, refused, type Verdict } from './verdict.js'
 import { askWithin, type Work, workOf } from './work.js'
-import { createWorking } from './working.js'
+import { createWorking, type Working } from './working.js'
 
-export type Consumer<M, T = unknown> = (message: M) => Promise<Verdict<T | undefined>>
+export interface Consumer<M, T = unknown> {
+  (message: M): Promise<Verdict<T | undefined>>
+  /** Tells the broker that a message is being worked on, while whoever judged it is not done with it yet. */
+  readonly working?: Working<M> | undefined
+}
 
 /** Progress and renewals go out this often within a lease, so that one lost one does no harm. */
 const TURNS = 3
@@ -26,7 +30,7 @@ export function consume<M, T = unknown>(ibid: Ibid, options: ConsumeOptions<M, T
   const tell = settings.working
   const working = tell && createWorking<M>(Math.min(settings.leaseMs / TURNS, LONGEST_TIMER_MS), tell)
 
-  return async (message) => {
+  async function take(message: M): Promise<Verdict<T | undefined>> {
     const intent = read(settings, message)
     if (intent instanceof Error) return dead(intent)
     const stop = working?.start(message)
@@ -36,6 +40,8 @@ export function consume<M, T = unknown>(ibid: Ibid, options: ConsumeOptions<M, T
       stop?.()
     }
   }
+
+  return Object.assign(take, { working })
 }
 
 /** What the message is about; an error where it can never be said. */
@@ -48,7 +54,7 @@ function read<M, T>(settings: Settings<M, T>, message: M): Intent | Error {
     const intent = { scope, key, payload, ...(tenant === undefined ? {} : { tenant }) }
     return identity === undefined ? intent : { ...intent, identity }
   } catch (error) {
-    return error instanceof Error ? error : new IbidError(String(error), UNREADABLE)
+    return error instanceof Error ? error : new IbidError(reasonOf(error), UNREADABLE)
   }
 }
 

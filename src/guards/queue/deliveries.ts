@@ -57,12 +57,16 @@ export function createDeliveries<M, T>(
   }
 
   async function bury(message: M, verdict: Dead): Promise<void> {
+    // Laying it down may take longer than the broker waits, which would deliver it again meanwhile.
+    const stop = guard.working?.start(message)
     try {
       await told.dead(message, verdict)
     } catch (error) {
       const { code, reason } = verdict
       await told.retry(message, { kind: 'retry', delayMs: DEAD_LETTER_RETRY_MS, code, reason, error })
       throw error
+    } finally {
+      stop?.()
     }
   }
 

@@ -8,6 +8,7 @@ export {
   type ConsumeOptions,
   type MessageCheck,
   mustLayDown,
+  notYours,
   readConcurrency,
 } from './settings.js'
 export type { Ack, Dead, Retry, Verdict } from './verdict.js'

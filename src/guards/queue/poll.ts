@@ -23,7 +23,7 @@ export function poll<M>(
 
   async function received(): Promise<readonly M[]> {
     try {
-      return await receive(concurrency - deliveries.size, signal)
+      return Array.from(await receive(concurrency - deliveries.size, signal))
     } catch (error) {
       if (!signal.aborted) quietly(() => onError(error))
     }

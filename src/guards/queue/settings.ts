@@ -55,6 +55,17 @@ export type BehindBroker<M, T, Known extends keyof ConsumeOptions<M, T> = never>
   'id' | 'working' | 'deliveries' | Known
 >
 
+/** What a program without types gives all the same: passed over, it would be a key, or a limit, that is not there. */
+export function notYours(options: object, names: readonly string[], adapter: string): void {
+  for (const name of names) {
+    if ((options as Record<string, unknown>)[name] === undefined) continue
+    throw invalidIntent(
+      `${name} is not for ${adapter} to be told: it knows it of its broker`,
+      `leave ${name} out`,
+    )
+  }
+}
+
 /** How many messages at a time: none at all would be a consumer that waits for ever. */
 export function readConcurrency(given: number | undefined, usual: number): number {
   const atATime = given ?? usual

@@ -85,10 +85,16 @@ function askedFor(error: unknown): number | undefined {
   return ms !== undefined && Number.isFinite(ms) && ms >= 0 ? Math.ceil(ms) : undefined
 }
 
+/** Programs without types give numbers. */
 function codeOf(error: unknown, otherwise: string): string {
-  return error instanceof IbidError ? error.code : otherwise
+  return error instanceof IbidError ? `${error.code as unknown as string | number}` : otherwise
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** Nobody holds what is thrown to texts, and some of it cannot even be asked for one. */
+export function reasonOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return 'what was thrown cannot be read'
+  }
 }

@@ -5,6 +5,7 @@
 import { IbidError, NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt, CheckResult } from '../../core/policy.js'
 import { LONGEST_TIMER_MS } from '../../core/longest-timer.js'
+import { mustGoOn } from '../../ibid.js'
 import type { MessageCheck, Settings } from './settings.js'
 
 export interface Work<T> {
@@ -22,12 +23,11 @@ export function workOf<M, T>(settings: Settings<M, T>, message: M): Work<T> {
 
   /** Undefined: it was not done, and may be now. */
   async function doneBefore(attempt: Attempt): Promise<{ readonly value: T } | undefined> {
-    if (!check || attempt.number === 1) return undefined
+    if (!check || attempt.isFirst) return undefined
     const answer = await ask(check, message, attempt)
     if (answer.found === 'unclear')
       throw new OutcomeUnknown('an earlier attempt ended without a word, and the status check could not tell')
-    // The check took its time: the lease, or the time of this attempt, may be over by now.
-    attempt.signal.throwIfAborted()
+    await mustGoOn(attempt)
     wasDone = answer.found
     return answer.found ? { value: answer.value } : undefined
   }
@@ -91,9 +91,10 @@ function counted<M, T>(
 ): IbidError {
   const made = settings.isHeld ? (settings.deliveries(message) ?? 1) : attempt.number
   if (made >= settings.maxAttempts) {
-    return new Rejected(`given up after ${made} attempts, none of which did anything: ${error.message}`, {
+    const what = settings.isHeld ? 'deliveries' : 'attempts'
+    return new Rejected(`given up after ${made} ${what}, none of which did anything: ${error.message}`, {
       code: 'ATTEMPTS_EXHAUSTED',
-      action: 'mend the cause, then send the message again: the last attempt says what that is',
+      action: 'mend the cause, then send the message again under a new key, or when the window is over',
       cause: error,
     })
   }
