@@ -23,12 +23,16 @@ class RunningAttempt implements Attempt {
   readonly epoch: number
   readonly createdAt: number
   readonly isFirst: boolean
-  readonly #stillOwned: () => Promise<void> | undefined
+  readonly #room: Room
+  readonly #receipt: Receipt
+  readonly #sinceMs: number
   #end: LazySignal | undefined
 
-  /** `stillOwned`: asks, where time enough has gone by for somebody else to have it. */
-  constructor(receipt: Receipt, isFirst: boolean, stillOwned: () => Promise<void> | undefined) {
-    this.#stillOwned = stillOwned
+  /** `sinceMs`: from when its lease is good; never, where it has none. */
+  constructor(room: Room, receipt: Receipt, isFirst: boolean, sinceMs: number) {
+    this.#room = room
+    this.#receipt = receipt
+    this.#sinceMs = sinceMs
     this.tenant = receipt.tenant
     this.scope = receipt.scope
     this.key = receipt.key
@@ -44,7 +48,7 @@ class RunningAttempt implements Attempt {
   }
 
   static async goOn(attempt: Attempt): Promise<void> {
-    if (#stillOwned in attempt) await attempt.#stillOwned()
+    if (#room in attempt) await stillOwned(attempt.#room, attempt.#receipt, attempt.#sinceMs)
     attempt.signal.throwIfAborted()
   }
 
@@ -102,7 +106,7 @@ export function underLease<T>(
   isFirst: boolean,
   work: (attempt: Attempt) => T | PromiseLike<T>,
 ): T | Promise<T> {
-  const attempt = new RunningAttempt(receipt, isFirst, () => stillOwned(room, receipt, sinceMs))
+  const attempt = new RunningAttempt(room, receipt, isFirst, sinceMs)
   const endsMs = room.timers.elapsedMs() + timeoutMs
   const result = work(attempt)
   if (!isPromised(result)) return result
@@ -188,7 +192,7 @@ export function askCheckWithin<T>(
   timeoutMs: number,
   check: Check<T>,
 ): Promise<CheckResult<T>> {
-  const attempt = new RunningAttempt(held, false, () => undefined)
+  const attempt = new RunningAttempt(room, held, false, Number.POSITIVE_INFINITY)
   return new Promise((resolve) => {
     const disarm = room.timers.after(timeoutMs, () => {
       RunningAttempt.end(attempt, timedOut(held, timeoutMs, 'status check'))
