@@ -292,4 +292,11 @@ export const run = [
       put: "if (catchUp !== 'none') return due",
     },
   ]),
+  ...at('start.ts', 'start', [
+    {
+      name: 'run: a trigger that is filled anew changes the runs that are on their way',
+      find: 'trigger: copied(given.trigger), via',
+      put: 'trigger: given.trigger, via',
+    },
+  ]),
 ]
