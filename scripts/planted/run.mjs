@@ -299,4 +299,11 @@ export const run = [
       put: 'trigger: given.trigger, via',
     },
   ]),
+  ...at('steps.ts', 'cut-sleep', [
+    {
+      name: 'run: a sleep that is cut short before its code awaits it ends the process',
+      find: '  sleep.catch(() => undefined)\n',
+      put: '',
+    },
+  ]),
 ]

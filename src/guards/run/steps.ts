@@ -57,6 +57,19 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     }
   }
 
+  async function sleepFor(duration: Duration): Promise<void> {
+    const ms = toMs(duration, 'sleep')
+    await rest('sleep', ms, () => run.storeNow() + ms)
+  }
+
+  async function sleepUntil(instant: Date | number): Promise<void> {
+    const ms = Number(instant)
+    if (!Number.isFinite(ms)) {
+      throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
+    }
+    await rest('sleepUntil', ms, () => ms)
+  }
+
   return {
     chain: within ? chainOf(run, within) : run.chain,
     get signal() {
@@ -76,18 +89,15 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
       const stepId = parent === '' ? 'run' : parent
       return await run.atWork(() => callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
     },
-    async sleep(duration) {
-      const ms = toMs(duration, 'sleep')
-      await rest('sleep', ms, () => run.storeNow() + ms)
-    },
-    async sleepUntil(instant) {
-      const ms = Number(instant)
-      if (!Number.isFinite(ms)) {
-        throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
-      }
-      await rest('sleepUntil', ms, () => ms)
-    },
+    sleep: (duration) => maybeUnheard(sleepFor(duration)),
+    sleepUntil: (instant) => maybeUnheard(sleepUntil(instant)),
   }
+}
+
+/** It may be cut short while its code still does something else: that must not end the process. */
+function maybeUnheard(sleep: Promise<void>): Promise<void> {
+  sleep.catch(() => undefined)
+  return sleep
 }
 
 function perform<T>(
