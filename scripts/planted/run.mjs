@@ -306,4 +306,11 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('run.ts', 'cut-sleep', [
+    {
+      name: 'run: what code returns that was cut short counts as the outcome of its run',
+      find: '    if (left) throw left\n',
+      put: '',
+    },
+  ]),
 ]

@@ -1,8 +1,10 @@
 /** Sleeps that something cuts short, or that are left over: what their code makes of that changes nothing. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Run, Runs } from '../../src/guards/run/index.js'
-import { bench, failure, TRIGGER, WHO } from './bench.js'
+import { Rejected } from '../../src/index.js'
+import { type Bench, bench, failure, TRIGGER, WHO } from './bench.js'
 
+const HOUR_MS = 3_600_000
 const QUIET = { cancelEvery: 0, recoverEvery: false } as const
 
 const close = (runs: Runs): Promise<unknown> => runs.close()
@@ -10,6 +12,11 @@ const close = (runs: Runs): Promise<unknown> => runs.close()
 async function cancel(runs: Runs): Promise<unknown> {
   const { runs: listed } = await runs.list({ agent: 'billing' })
   return await runs.cancel(listed[0]?.runId ?? '', WHO)
+}
+
+async function done(on: Bench, cutting: Promise<unknown>): Promise<void> {
+  await on.time.pass(10)
+  await cutting
 }
 
 describe('a sleep that its run does not await yet', () => {
@@ -48,5 +55,51 @@ describe('a sleep that its run does not await yet', () => {
     await cutting
     expect(await call).toMatchObject({ code })
     expect(unheard).toEqual([])
+  })
+})
+
+/** Goes on with whatever its sleep came to. */
+async function settled(run: Run): Promise<string> {
+  const [slept] = await Promise.allSettled([run.sleep('1h')])
+  return slept.status
+}
+
+async function refusing(run: Run): Promise<string> {
+  await run.sleep('1h').catch((cause: unknown) => {
+    throw new Rejected('it could not wait', { code: 'NO_TIME', cause })
+  })
+  return 'fulfilled'
+}
+
+describe('code that goes on when its sleep was cut short', () => {
+  test.each([
+    ['returns', settled],
+    ['refuses', refusing],
+  ])('[R45] and %s has not done what the run was to do: another worker takes it up', async (_how, body) => {
+    const on = bench()
+    const one = on.worker(QUIET)
+    const first = failure(one.runs.start(TRIGGER, body))
+    await on.time.pass(100)
+    await done(on, close(one.runs))
+    expect(await first).toMatchObject({ code: 'CLOSED' })
+    const two = on.worker(QUIET)
+    two.runs.register('billing', body)
+    expect(await two.runs.recover()).toHaveLength(1)
+    await on.time.pass(HOUR_MS)
+    const again = await two.runs.start(TRIGGER, () => 'never')
+    expect(again).toMatchObject({ value: 'fulfilled', replayed: true })
+  })
+
+  test.each([
+    ['returns', settled],
+    ['refuses', refusing],
+  ])('[R44] and %s does not end a run that was cancelled in another way', async (_how, body) => {
+    const on = bench()
+    const { runs } = on.worker(QUIET)
+    const call = failure(runs.start(TRIGGER, body))
+    await on.time.pass(100)
+    await done(on, cancel(runs))
+    expect(await call).toMatchObject({ code: 'CANCELLED' })
+    expect((await runs.list({ agent: 'billing' })).runs).toMatchObject([{ state: 'failed' }])
   })
 })

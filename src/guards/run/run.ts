@@ -113,7 +113,12 @@ async function attend<T>(
       atWork: (step) => limit.atWork(step),
     }
     // Code that hangs is left where it is when its time is up: its signal has aborted, and it takes no further step.
-    return await Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])
+    const value = await Promise.race([todo.body(asRun(active, attempt, todo)), limit.up])
+    // Nor is it asked what it made of being cut short: it may not have done all that it was to do.
+    stopped.throwIfAborted()
+    const left = ends.leftBehind()
+    if (left) throw left
+    return value
   } catch (error) {
     // A branch of the code that nobody waits for must not act for a run that has an outcome, or another worker.
     over = true
@@ -151,13 +156,14 @@ async function verdict(desk: Desk, claimed: Claimed, ends: Ends, error: unknown)
   const { runId, terms } = claimed
   const { reason } = ends.stopped
   if (reason instanceof Rejected) return reason
-  if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return heldBy(runId, error)
-  if (error instanceof OutcomeUnknown || error instanceof Rejected || error instanceof NotExecuted)
-    return error
+  // Before what the code says: a refusal may be what it made of its cut sleep.
   const left = ends.leftBehind()
   // A store that does not answer now leaves it counted, or to be counted by the next attempt.
   if (left) await spare(desk.ibid, claimed, 'its worker closed while it waited').catch(() => undefined)
   if (left) return left
+  if (error instanceof OutcomeUnknown && error.code === 'OUTCOME_UNKNOWN') return heldBy(runId, error)
+  if (error instanceof OutcomeUnknown || error instanceof Rejected || error instanceof NotExecuted)
+    return error
   const used = await attemptsUsed(desk.ibid, claimed).catch(() => 0)
   return used >= terms.maxAttempts ? usedUp(runId, terms.maxAttempts, error) : error
 }
