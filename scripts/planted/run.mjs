@@ -313,4 +313,16 @@ export const run = [
       put: '',
     },
   ]),
+  ...at('run.ts', 'old-runs', [
+    {
+      name: 'run: an attempt that began in time does again what was forgotten meanwhile',
+      find: 'if (active.storeNow() > keptUntilMs) ends.stop(',
+      put: 'if (active.storeNow() < 0) ends.stop(',
+    },
+    {
+      name: 'run: a trigger that came again makes a run young',
+      find: 'if (!trigger || trigger.createdAt > createdAt + leaseMs) return createdAt\n',
+      put: 'if (!trigger) return createdAt\n',
+    },
+  ]),
 ]

@@ -5,6 +5,7 @@
  */
 import { NotExecuted, OutcomeUnknown, Rejected } from '../../core/errors.js'
 import type { Attempt } from '../../core/policy.js'
+import type { ReceiptView } from '../../core/receipt.js'
 import type { ActiveRun } from './active-run.js'
 import { attemptsUsed, type Claimed, spare } from './attempts.js'
 import type { Link } from './chain.js'
@@ -38,6 +39,8 @@ export interface Work<T> {
   readonly key: string
   readonly trigger: unknown
   readonly via: readonly Link[]
+  /** What keeps the trigger, as it is now. */
+  kept(this: void): Promise<ReceiptView | undefined>
   readonly terms: RunTerms
   readonly body: Body<T>
 }
@@ -55,10 +58,10 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   desk.atWork.set(id, mine)
   if (desk.isClosing()) ends.handOver()
   try {
-    await Promise.race([refuse(desk, claimed, agent), limit.up])
+    const keptUntilMs = await Promise.race([refuse(desk, claimed, todo), limit.up])
     const leave = await enter(desk, claimed, agent, ends)
     try {
-      return await attend(desk, claimed, todo, ends, limit)
+      return await attend(desk, claimed, todo, ends, limit, keptUntilMs)
     } finally {
       await leave()
     }
@@ -85,6 +88,7 @@ async function attend<T>(
   todo: Work<T>,
   ends: Ends,
   limit: TimeLimit,
+  keptUntilMs: number,
 ): Promise<T> {
   const { attempt, runId, terms, sinceMs } = claimed
   const { tenant, scope, key, epoch, createdAt } = attempt
@@ -104,6 +108,9 @@ async function attend<T>(
       mustGoOn() {
         stopped.throwIfAborted()
         if (over) throw attemptOver(runId)
+        // Not only when the attempt begins: it may begin in time, and come to its steps when they are forgotten.
+        if (active.storeNow() > keptUntilMs) ends.stop(tooOld(runId, createdAt, 'this step was not executed'))
+        stopped.throwIfAborted()
       },
       chain: [...todo.via, { scope, key }],
       // An epoch is the store's clock in microseconds, read when this attempt began.
@@ -136,26 +143,42 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
 
 /**
  * A run that was called off while it had no worker is not taken up again, nor is one without attempts left, nor one
- * that was held or given back for so long that its first steps may be forgotten: it would do them again.
+ * that was held or given back for so long that its first steps may be forgotten: it would do them again. Until when they
+ * are kept is what this resolves to.
  */
-async function refuse(desk: Desk, claimed: Claimed, agent: string): Promise<void> {
+async function refuse(desk: Desk, claimed: Claimed, { agent, kept }: Work<unknown>): Promise<number> {
   const { attempt, runId, terms } = claimed
   // Not one after it was given back: there is nothing beside it yet.
-  if (attempt.isFirst) return
+  if (attempt.isFirst) return attempt.createdAt + terms.stepWindowMs - terms.leaseMs
   const flag = await desk.ibid.get(cancelWhere(attempt.tenant, agent, runId))
   if (flag?.state === 'succeeded') throw cancelled(runId, flag.value as By)
-  if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw tooOld(runId, attempt.createdAt)
-  if (attempt.number === 1 || (await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return
+  const keptUntilMs = await stepsKeptUntil(claimed, kept)
+  if (attempt.epoch / 1_000 > keptUntilMs) throw tooOld(runId, attempt.createdAt, 'nothing was executed')
+  if (attempt.number === 1 || (await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts)
+    return keptUntilMs
   // Else the attempt that a person grants it later would find itself counted twice.
   await spare(desk.ibid, claimed, 'no attempt was left')
   throw usedUp(runId, terms.maxAttempts)
+}
+
+/**
+ * As long as its trigger is: that was written down before the first step, to be kept for as long, under the terms of
+ * its time. One that was made later came again, when the first had been forgotten. A lease is more than the clocks of
+ * one store differ, and than a step that may still begin takes to reach it.
+ */
+async function stepsKeptUntil({ attempt, terms }: Claimed, kept: Work<unknown>['kept']): Promise<number> {
+  const { createdAt } = attempt
+  const { leaseMs, stepWindowMs } = terms
+  const trigger = await kept()
+  if (!trigger || trigger.createdAt > createdAt + leaseMs) return createdAt
+  return createdAt + Math.min(stepWindowMs, trigger.windowMs) - leaseMs
 }
 
 /** What the end of the code means for the run's receipt. */
 async function verdict(desk: Desk, claimed: Claimed, ends: Ends, error: unknown): Promise<unknown> {
   const { runId, terms } = claimed
   const { reason } = ends.stopped
-  if (reason instanceof Rejected) return reason
+  if (reason instanceof Rejected || reason instanceof OutcomeUnknown) return reason
   // Before what the code says: a refusal may be what it made of its cut sleep.
   const left = ends.leftBehind()
   // A store that does not answer now leaves it counted, or to be counted by the next attempt.

@@ -100,6 +100,7 @@ export async function startKept<T>(
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
+  const kept = (): ReturnType<typeof desk.ibid.get> => desk.ibid.get(triggerWhere(name, fingerprint(print)))
   let ran: { readonly createdAt: number; readonly runId: string } | undefined
   const once = (waitMs: number): ReturnType<typeof desk.ibid.once<T>> =>
     desk.ibid.once<T>(
@@ -115,7 +116,16 @@ export async function startKept<T>(
           if (earlyMs > terms.leaseMs) throw tooEarly(earlyMs)
           await pause(desk.timers, earlyMs, attempt.signal)
         }
-        return await work(desk, attempt, { runId: ran.runId, agent, key, trigger, via, terms, body })
+        return await work(desk, attempt, {
+          runId: ran.runId,
+          agent,
+          key,
+          trigger,
+          via,
+          kept,
+          terms,
+          body,
+        })
       },
       {
         window: terms.windowMs,
