@@ -103,3 +103,44 @@ describe('code that goes on when its sleep was cut short', () => {
     expect((await runs.list({ agent: 'billing' })).runs).toMatchObject([{ state: 'failed' }])
   })
 })
+
+async function late(run: Run): Promise<string> {
+  await run.sleep('1h')
+  return 'late'
+}
+
+const race = (run: Run): Promise<string> => Promise.race([run.step('work', () => 'done'), late(run)])
+
+describe('a sleep that is left over when its run has ended', () => {
+  test('[R45] waits for nothing any more, whether the code returned or threw', async () => {
+    const on = bench()
+    const { runs } = on.worker(QUIET)
+    const before = on.time.armed
+    expect(await runs.start(TRIGGER, race)).toMatchObject({ value: 'done' })
+    const throwing = async (run: Run): Promise<never> => {
+      await race(run)
+      throw new RangeError('a bug')
+    }
+    await failure(runs.start({ ...TRIGGER, key: 'evt_2' }, throwing))
+    await on.time.pass(10)
+    expect(on.time.armed).toBe(before)
+  })
+
+  test('goes on inside a step, which is under way for as long', async () => {
+    const on = bench()
+    const { runs } = on.worker(QUIET)
+    const ended: string[] = []
+    const call = runs.start(TRIGGER, async (run) => {
+      void run.step('slow', async (step) => {
+        await step.sleep('1m')
+        ended.push('slow')
+      })
+      await run.sleep(5)
+      return 'done'
+    })
+    await on.time.pass(10)
+    expect(await call).toMatchObject({ value: 'done' })
+    await on.time.pass(60_000)
+    expect(ended).toEqual(['slow'])
+  })
+})

@@ -16,6 +16,7 @@ import { attemptOver, type By, cancelled, heldBy, timedOut, tooOld, usedUp } fro
 import { type Steps, stepsOf } from './steps.js'
 import { type RunTerms, stepPolicy } from './terms.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
+import { droppable } from './timers.js'
 
 /** A run, as its code sees it. */
 export interface Run extends Steps {
@@ -94,6 +95,7 @@ async function attend<T>(
   const { tenant, scope, key, epoch, createdAt } = attempt
   const { agent } = todo
   const { stopped } = ends
+  const own = droppable(desk.timers)
   let over = false
   try {
     const active: ActiveRun = {
@@ -116,7 +118,7 @@ async function attend<T>(
       // An epoch is the store's clock in microseconds, read when this attempt began.
       storeNow: () => epoch / 1_000 + (desk.timers.elapsedMs() - sinceMs),
       latestWakeMs: createdAt + terms.sleepMs,
-      pause: (ms) => limit.asleep(ends.sleep(desk.timers, ms)),
+      pause: (ms, inStep) => limit.asleep(ends.sleep(inStep ? desk.timers : own, ms)),
       atWork: (step) => limit.atWork(step),
     }
     // Code that hangs is left where it is when its time is up: its signal has aborted, and it takes no further step.
@@ -132,6 +134,8 @@ async function attend<T>(
     throw await verdict(desk, claimed, ends, error)
   } finally {
     over = true
+    // A sleep that is left over, of a race it lost, keeps no process alive. One in a step is part of what that does.
+    own.drop()
   }
 }
 

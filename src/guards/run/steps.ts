@@ -53,7 +53,7 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     const wakeMs = await recorded(run, nextPlace(), name, input, wakeAt, policy)
     if (wakeMs > run.latestWakeMs) throw tooLong(wakeMs, run.latestWakeMs)
     for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
-      await run.pause(leftMs)
+      await run.pause(leftMs, within !== undefined)
     }
   }
 
