@@ -60,7 +60,7 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   if (desk.isClosing()) ends.handOver()
   try {
     const keptUntilMs = await Promise.race([refuse(desk, claimed, todo), limit.up])
-    const leave = await enter(desk, claimed, agent, ends)
+    const leave = await enter(desk, claimed, agent, ends, limit)
     try {
       return await attend(desk, claimed, todo, ends, limit, keptUntilMs)
     } finally {
@@ -73,9 +73,15 @@ export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Prom
   }
 }
 
-async function enter(desk: Desk, claimed: Claimed, agent: string, ends: Ends): Promise<() => Promise<void>> {
+async function enter(
+  desk: Desk,
+  claimed: Claimed,
+  agent: string,
+  ends: Ends,
+  limit: TimeLimit,
+): Promise<() => Promise<void>> {
   const { attempt, terms } = claimed
-  const wait = (ms: number): Promise<void> => ends.sleep(desk.timers, ms)
+  const wait = (ms: number): Promise<void> => limit.asleep(ends.sleep(desk.timers, ms))
   try {
     return await desk.admission.enter(attempt, agent, terms, wait, ends.stop)
   } catch (error) {
