@@ -88,7 +88,7 @@ export function createRuns(options: RunsOptions): Runs {
     throw invalidIntent('createRuns got no ibid', 'give it one: createRuns({ ibid: createIbid({ store }) })')
   }
   onlyKnown(options, KNOWN, 'createRuns')
-  const terms = readTerms(options.policy)
+  const ownTerms = readTerms(options.policy)
   const agents = createAgents()
   const atWork = new UnderWay<string, AtWork>()
   const running = new Roster<Counted>()
@@ -98,7 +98,8 @@ export function createRuns(options: RunsOptions): Runs {
   const desk: Desk = {
     ibid,
     timers,
-    terms,
+    terms: ownTerms,
+    policy: options.policy,
     admission: createAdmission(ibid, timers, options.maxActive),
     agents,
     atWork,
@@ -108,7 +109,7 @@ export function createRuns(options: RunsOptions): Runs {
   const wall = createWallClock(clock)
   const recovery = createRecovery(desk, options.tenants ?? [undefined])
   const recoverMs =
-    options.recoverEvery === false ? 0 : toMs(options.recoverEvery ?? terms.leaseMs / 3, 'recoverEvery')
+    options.recoverEvery === false ? 0 : toMs(options.recoverEvery ?? ownTerms.leaseMs / 3, 'recoverEvery')
   const cancelMs = toMs(options.cancelEvery ?? '1s', 'cancelEvery')
   const stops: (() => void)[] = []
 
@@ -145,15 +146,14 @@ export function createRuns(options: RunsOptions): Runs {
       const code = body ?? (registered?.body as Body<T> | undefined)
       if (code === undefined) throw notRegistered(trigger?.agent)
       checkCode(code, 'runs.start(trigger, async (run) => …)')
-      const own = body === undefined && policy === undefined ? registered?.terms : undefined
-      return await counted(
-        start(desk, trigger, { terms: own ?? readTerms(options.policy, policy), body: code }),
-      )
+      const own = policy === undefined ? registered?.terms : undefined
+      const terms = own ?? readTerms(options.policy, registered?.policy, policy)
+      return await counted(start(desk, trigger, { terms, body: code }))
     },
     register(agent, body, policy) {
       checkAgent(agent)
       checkCode(body, 'runs.register(agent, async (run) => …)')
-      agents.set(agent, undefined, { body, terms: readTerms(options.policy, policy) })
+      agents.set(agent, undefined, { body, policy, terms: readTerms(options.policy, policy) })
       keepRecovering()
     },
     async tick(given, fn) {
