@@ -278,8 +278,8 @@ export const run = [
   ...at('tick.ts', 'tick', [
     {
       name: 'a worker that closes cuts its ticks off',
-      find: 'if (!stopped) void desk.counted(begin(atMs))',
-      put: 'if (!stopped) void begin(atMs)',
+      find: 'if (!stopped && !desk.isClosing()) void desk.counted(begin(atMs))',
+      put: 'if (!stopped && !desk.isClosing()) void begin(atMs)',
     },
     {
       name: 'a tick runs before its time on a worker whose clock is ahead',

@@ -123,8 +123,10 @@ export function createRuns(options: RunsOptions): Runs {
     stops.push(() => disarm())
   }
 
+  const look = (): Promise<readonly string[]> => counted(recovery.look())
+
   function keepRecovering(): void {
-    if (recoverMs > 0 && !recovering) keepDoing(recoverMs, () => recovery.look())
+    if (recoverMs > 0 && !recovering && !closing) keepDoing(recoverMs, look)
     recovering = true
   }
 
@@ -158,7 +160,7 @@ export function createRuns(options: RunsOptions): Runs {
     },
     async tick(given, fn) {
       checkCode(fn, 'runs.tick({ name, cron, timeZone }, async (run, tick) => …)')
-      const ticker = await startTicker(desk, wall, given, fn)
+      const ticker = await counted(startTicker(desk, wall, given, fn))
       tickers.add(ticker)
       if (closing) ticker.stop()
       keepRecovering()
@@ -170,13 +172,14 @@ export function createRuns(options: RunsOptions): Runs {
     cancel: (runId, who, where) => cancel(desk, runId, who, where?.tenant),
     resume: <T>(runId: string, who: By, where?: { readonly tenant?: string }) =>
       counted(resume<T>(desk, runId, who, where?.tenant)),
-    recover: () => recovery.look(),
+    recover: look,
     async close() {
       closing = true
       for (const stop of stops) stop()
       for (const ticker of tickers) ticker.stop()
       for (const run of atWork.values()) run.handOver()
-      await Promise.allSettled(running.all().map(({ work }) => work))
+      // What was under way may have begun something: a look for runs, the runs that it took up.
+      while (running.size > 0) await Promise.allSettled(running.all().map(({ work }) => work))
     },
   }
 }

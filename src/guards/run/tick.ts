@@ -99,7 +99,7 @@ export async function startTicker<T>(
   let stopped = false
 
   function fire(atMs: number): void {
-    if (!stopped) void desk.counted(begin(atMs))
+    if (!stopped && !desk.isClosing()) void desk.counted(begin(atMs))
   }
 
   async function begin(atMs: number): Promise<void> {
