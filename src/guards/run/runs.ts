@@ -144,9 +144,12 @@ export function createRuns(options: RunsOptions): Runs {
 
   return {
     async start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy) {
-      const registered = agents.find(trigger?.agent, trigger?.tenant ?? ibid.tenant)
+      if (typeof trigger !== 'object' || trigger === null) {
+        throw invalidIntent('runs.start got no trigger', 'runs.start({ agent, trigger }, async (run) => …)')
+      }
+      const registered = agents.find(trigger.agent, trigger.tenant ?? ibid.tenant)
       const code = body ?? (registered?.body as Body<T> | undefined)
-      if (code === undefined) throw notRegistered(trigger?.agent)
+      if (code === undefined) throw notRegistered(trigger.agent)
       checkCode(code, 'runs.start(trigger, async (run) => …)')
       const own = policy === undefined ? registered?.terms : undefined
       const terms = own ?? readTerms(options.policy, registered?.policy, policy)
@@ -167,7 +170,10 @@ export function createRuns(options: RunsOptions): Runs {
       return ticker
     },
     get: (runId, where) => getRun(ibid, runId, where?.tenant),
-    list: (query) => listRuns(ibid, query),
+    async list(query) {
+      checkAgent((query as RunQuery | undefined)?.agent)
+      return await listRuns(ibid, query)
+    },
     watch: (runId, how = {}) => watchRun(ibid, timers, runId, how),
     cancel: (runId, who, where) => cancel(desk, runId, who, where?.tenant),
     resume: <T>(runId: string, who: By, where?: { readonly tenant?: string }) =>

@@ -63,8 +63,9 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
   }
 
   async function sleepUntil(instant: Date | number): Promise<void> {
-    const ms = Number(instant)
-    if (!Number.isFinite(ms)) {
+    // Not Number(), to which null and an empty text are the year 1970.
+    const ms: unknown = (instant as Date | number | null)?.valueOf()
+    if (typeof ms !== 'number' || !Number.isFinite(ms)) {
       throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
     }
     await rest('sleepUntil', ms, () => ms)
@@ -78,14 +79,17 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     },
     // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
     step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>) {
-      const place = options?.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
-      return run.atWork(() => perform(run, place, name, fn, options))
+      return run.atWork(() => {
+        const place = options?.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
+        return perform(run, place, name, fn, options)
+      })
     },
     async call(broker, tool, args, options = {}) {
+      const escaped = asPart(tool, 'tool')
       const ordinal = calls.get(tool) ?? 0
       calls.set(tool, ordinal + 1)
       run.mustGoOn()
-      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
+      const place = placeOf(`${escaped}#${ordinal + 1}`)
       const stepId = parent === '' ? 'run' : parent
       return await run.atWork(() => callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
     },
@@ -219,8 +223,16 @@ function checkOf<T>(
 }
 
 /** Without dots, which lead to the steps of a step: `7.1` is not the first step of `7`. */
-function named(place: string): string {
-  return encodeURIComponent(place).replaceAll('.', '%2E')
+function named(place: unknown): string {
+  return asPart(place, 'place').replaceAll('.', '%2E')
+}
+
+function asPart(text: unknown, field: string): string {
+  if (typeof text === 'string' && text.isWellFormed()) return encodeURIComponent(text)
+  throw invalidIntent(
+    `${field} is no string, or has half a surrogate pair`,
+    `give ${field} as a string of whole characters`,
+  )
 }
 
 function checkName(name: unknown): void {
