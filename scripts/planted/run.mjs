@@ -79,8 +79,8 @@ export const run = [
   ...at('run.ts', 'start', [
     {
       name: 'run: every new run asks first whether it was called off',
-      find: '  if (attempt.isFirst) return\n',
-      put: '',
+      find: '  if (attempt.isFirst) return',
+      put: '  if (attempt.number === 0) return',
     },
   ]),
   ...at('run.ts', 'steps', [
@@ -126,8 +126,8 @@ export const run = [
   ...at('steps.ts', 'places', [
     {
       name: 'run: a step at a place by name gets the result of a step inside another one',
-      find: "encodeURIComponent(place).replaceAll('.', '%2E')",
-      put: 'encodeURIComponent(place)',
+      find: "asPart(place, 'place').replaceAll('.', '%2E')",
+      put: "asPart(place, 'place')",
     },
   ]),
   ...at('run.ts', 'places', [
@@ -173,8 +173,8 @@ export const run = [
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',
-      find: 'if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw',
-      put: 'if (attempt.epoch / 1_000 > attempt.createdAt * 2) throw',
+      find: 'return createdAt + Math.min(stepWindowMs, trigger.windowMs) - leaseMs',
+      put: 'return createdAt * 2',
     },
   ]),
   ...at('recovery.ts', 'old-runs', [
@@ -192,8 +192,8 @@ export const run = [
     },
     {
       name: 'a run that takes its workers down is tried for ever',
-      find: '(await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return',
-      put: '(await attemptsUsed(desk.ibid, claimed)) <= 1_000_000) return',
+      find: '(await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts)',
+      put: '(await attemptsUsed(desk.ibid, claimed)) <= 1_000_000)',
     },
     {
       name: 'a run without attempts left does not go on when a person says so',
@@ -290,39 +290,6 @@ export const run = [
       name: 'ticks that nobody was awake for are all caught up, whatever was declared',
       find: "if (catchUp === 'all') return due",
       put: "if (catchUp !== 'none') return due",
-    },
-  ]),
-  ...at('start.ts', 'start', [
-    {
-      name: 'run: a trigger that is filled anew changes the runs that are on their way',
-      find: 'trigger: copied(given.trigger), via',
-      put: 'trigger: given.trigger, via',
-    },
-  ]),
-  ...at('steps.ts', 'cut-sleep', [
-    {
-      name: 'run: a sleep that is cut short before its code awaits it ends the process',
-      find: '  sleep.catch(() => undefined)\n',
-      put: '',
-    },
-  ]),
-  ...at('run.ts', 'cut-sleep', [
-    {
-      name: 'run: what code returns that was cut short counts as the outcome of its run',
-      find: '    if (left) throw left\n',
-      put: '',
-    },
-  ]),
-  ...at('run.ts', 'old-runs', [
-    {
-      name: 'run: an attempt that began in time does again what was forgotten meanwhile',
-      find: 'if (active.storeNow() > keptUntilMs) ends.stop(',
-      put: 'if (active.storeNow() < 0) ends.stop(',
-    },
-    {
-      name: 'run: a trigger that came again makes a run young',
-      find: 'if (!trigger || trigger.createdAt > createdAt + leaseMs) return createdAt\n',
-      put: 'if (!trigger) return createdAt\n',
     },
   ]),
 ]

@@ -153,8 +153,8 @@ function asRun<T>(active: ActiveRun, attempt: Attempt, { key, trigger }: Work<T>
 
 /**
  * A run that was called off while it had no worker is not taken up again, nor is one without attempts left, nor one
- * that was held or given back for so long that its first steps may be forgotten: it would do them again. Until when they
- * are kept is what this resolves to.
+ * that was held or given back for so long that its first steps may be forgotten: it would do them again. Resolves to
+ * the instant until which they are kept.
  */
 async function refuse(desk: Desk, claimed: Claimed, { agent, kept }: Work<unknown>): Promise<number> {
   const { attempt, runId, terms } = claimed
