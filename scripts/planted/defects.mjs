@@ -14,6 +14,7 @@ import { queue } from './queue.mjs'
 import { redis } from './redis.mjs'
 import { remembering } from './remembering.mjs'
 import { run } from './run.mjs'
+import { runAttempts } from './run-attempts.mjs'
 import { saga } from './saga.mjs'
 import { server } from './server.mjs'
 import { sqlite } from './sqlite.mjs'
@@ -36,6 +37,7 @@ export const defects = [
   ...webhook,
   ...queue,
   ...run,
+  ...runAttempts,
   ...saga,
   ...server,
   ...cli,

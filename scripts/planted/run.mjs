@@ -79,8 +79,8 @@ export const run = [
   ...at('run.ts', 'start', [
     {
       name: 'run: every new run asks first whether it was called off',
-      find: '  if (attempt.isFirst) return\n',
-      put: '',
+      find: '  if (attempt.isFirst) return',
+      put: '  if (attempt.number === 0) return',
     },
   ]),
   ...at('run.ts', 'steps', [
@@ -126,8 +126,8 @@ export const run = [
   ...at('steps.ts', 'places', [
     {
       name: 'run: a step at a place by name gets the result of a step inside another one',
-      find: "encodeURIComponent(place).replaceAll('.', '%2E')",
-      put: 'encodeURIComponent(place)',
+      find: "asPart(place, 'place').replaceAll('.', '%2E')",
+      put: "asPart(place, 'place')",
     },
   ]),
   ...at('run.ts', 'places', [
@@ -173,8 +173,8 @@ export const run = [
   ...at('run.ts', 'old-runs', [
     {
       name: 'run: one that comes back when its steps are forgotten does them again',
-      find: 'if (attempt.epoch / 1_000 > attempt.createdAt + terms.stepWindowMs) throw',
-      put: 'if (attempt.epoch / 1_000 > attempt.createdAt * 2) throw',
+      find: 'return createdAt + Math.min(stepWindowMs, trigger.windowMs) - leaseMs',
+      put: 'return createdAt * 2',
     },
   ]),
   ...at('recovery.ts', 'old-runs', [
@@ -192,8 +192,8 @@ export const run = [
     },
     {
       name: 'a run that takes its workers down is tried for ever',
-      find: '(await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts) return',
-      put: '(await attemptsUsed(desk.ibid, claimed)) <= 1_000_000) return',
+      find: '(await attemptsUsed(desk.ibid, claimed)) <= terms.maxAttempts)',
+      put: '(await attemptsUsed(desk.ibid, claimed)) <= 1_000_000)',
     },
     {
       name: 'a run without attempts left does not go on when a person says so',
@@ -278,8 +278,8 @@ export const run = [
   ...at('tick.ts', 'tick', [
     {
       name: 'a worker that closes cuts its ticks off',
-      find: 'if (!stopped) void desk.counted(begin(atMs))',
-      put: 'if (!stopped) void begin(atMs)',
+      find: 'if (!stopped && !desk.isClosing()) void desk.counted(begin(atMs))',
+      put: 'if (!stopped && !desk.isClosing()) void begin(atMs)',
     },
     {
       name: 'a tick runs before its time on a worker whose clock is ahead',

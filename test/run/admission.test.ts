@@ -139,4 +139,23 @@ describe('[R43] admission', () => {
     expect(await call).toMatchObject({ code: 'LEASE_LOST' })
     expect(steps).toEqual([])
   })
+
+  test('[R43, R14] a run that lost its worker may wait for a slot for longer than it may work', async () => {
+    const on = bench()
+    const options = { maxActive: 1, policy: { lease: '1s', timeout: '10s', maxAttempts: 3 } } as const
+    const dead = on.worker(options)
+    void dead.runs.start(run('a'), forever)
+    await on.time.pass(10)
+    dead.stop()
+    await on.time.pass(1_500)
+    const long = on.worker(options)
+    void long.runs.start(run('b'), (active) => active.sleep('2m'))
+    await on.time.pass(200)
+    const { runs } = on.worker(options)
+    runs.register('billing', (active) => active.attempt)
+    await on.time.pass(60_000)
+    expect((await runs.list({ agent: 'billing', state: 'pending' })).runs).toHaveLength(2)
+    await on.time.pass(90_000)
+    expect(await runs.start(run('a'), () => 'never')).toMatchObject({ value: 2, replayed: true })
+  })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Address } from '../../src/core/receipt.js'
 import { createRuns } from '../../src/guards/run/index.js'
+import type { Kept } from '../../src/guards/run/start.js'
 import { createIbid, NotExecuted, Rejected } from '../../src/index.js'
 import type { Store } from '../../src/store.js'
 import { bench, failure, gate } from './bench.js'
@@ -160,6 +161,30 @@ describe('what a caller gives', () => {
   ])('%s is refused before anything runs', async (_what, body, code, trigger) => {
     const { worker } = bench()
     expect(await failure(worker().runs.start(trigger, body() as never))).toMatchObject({ code })
+  })
+
+  test.each([
+    ['plain', (n: number) => ({ of: { order: n } })],
+    ['rich', (n: number) => ({ of: { order: n, at: new Date(0) } })],
+  ])('[R43, R4] a %s trigger that is filled anew for the next one changes no run', async (_kind, make) => {
+    const { worker, time } = bench()
+    const { runs } = worker()
+    const reused = make(0)
+    const keys = [1, 2, 3]
+    const calls = keys.map((n) => {
+      reused.of.order = n
+      return runs.start({ agent: 'a', key: `evt_${n}`, trigger: reused }, ({ trigger }) => trigger)
+    })
+    await time.pass(10)
+    const started = await Promise.all(calls)
+    expect(started.map(({ value }) => value)).toEqual(keys.map(make))
+    const again = await runs.start({ agent: 'a', key: 'evt_1', trigger: make(1) }, () => 'never')
+    expect(again).toMatchObject({ value: make(1), replayed: true })
+    const { receipts } = await worker().ibid.list({ scope: 'trigger:a', limit: 10 })
+    const kept = await Promise.all(receipts.map((receipt) => worker().ibid.get(receipt)))
+    const triggers = kept.map((receipt) => (receipt?.value as Kept | undefined)?.trigger)
+    expect(triggers).toHaveLength(3)
+    expect(triggers).toEqual(expect.arrayContaining(keys.map(make)))
   })
 
   test('a policy that does not exist is refused', async () => {

@@ -24,7 +24,7 @@ export interface ActiveRun {
   /** The latest instant to which it may sleep: its steps are kept for as long. */
   readonly latestWakeMs: number
   /** A sleep, which uses up no time of this attempt. It is cut short when this worker closes: another goes on. */
-  pause(ms: number): Promise<void>
+  pause(ms: number, inStep: boolean): Promise<void>
   /** What uses up the time of this attempt, also while the run sleeps beside it. Rejects with what `step` throws. */
   atWork<T>(step: () => Promise<T>): Promise<T>
 }

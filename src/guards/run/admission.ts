@@ -4,6 +4,7 @@
  * instead, because turning it away would leave it half done.
  */
 import { invalidIntent } from '../../core/errors.js'
+import { onlyKnown } from '../../core/known.js'
 import type { Attempt } from '../../core/policy.js'
 import type { Ibid, Where } from '../../ibid.js'
 import { createLine, type Line } from './line.js'
@@ -37,6 +38,7 @@ interface Limit {
 
 const MOST = 1_000
 const AGAIN_MS = 250
+const HOW = `give maxActive a whole number from 1 to ${MOST}, or { perAgent, perTenant }`
 const FREE = (): Promise<void> => Promise.resolve()
 
 export function createAdmission(ibid: Ibid, timers: Timers, maxActive: MaxActive | undefined): Admission {
@@ -129,12 +131,13 @@ function readLimits(given: MaxActive | undefined): {
   readonly perTenant?: number | undefined
 } {
   const limits = typeof given === 'number' ? { perAgent: given } : (given ?? {})
+  if (typeof limits !== 'object' || Array.isArray(limits)) {
+    throw invalidIntent('maxActive is neither a number nor an object', HOW)
+  }
+  onlyKnown(limits, ['perAgent', 'perTenant'] satisfies (keyof typeof limits)[], 'maxActive')
   for (const [name, value] of Object.entries(limits)) {
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= MOST)) continue
-    throw invalidIntent(
-      `maxActive is ${String(value)} (${name})`,
-      `give maxActive a whole number from 1 to ${MOST}, or { perAgent, perTenant }`,
-    )
+    throw invalidIntent(`maxActive is ${String(value)} (${name})`, HOW)
   }
   return limits
 }

@@ -3,11 +3,13 @@
  * share a name, and a tick that is taken up must not run what was meant for the other one.
  */
 import type { Body } from './run.js'
-import type { RunTerms } from './terms.js'
+import type { RunPolicy, RunTerms } from './terms.js'
 
 export interface Registered {
   readonly body: Body<unknown>
   readonly terms: RunTerms
+  /** Its own, for terms in which a call declares something else. */
+  readonly policy?: RunPolicy | undefined
 }
 
 export interface Agents {

@@ -16,7 +16,8 @@ const MOST_LINKS = 32
 const LONGEST_TEXT = 16_384
 
 /** Whatever has a scope and a key can be a link: an attempt, a receipt, a step. */
-export function linkOf({ scope, key }: Link): Link {
+export function linkOf(link: Link): Link {
+  const { scope, key } = link ?? ({} as Link)
   checkAddress({ tenant: 'any', scope, key })
   return { scope, key }
 }

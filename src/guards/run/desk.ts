@@ -3,7 +3,7 @@ import type { UnderWay } from '../../core/under-way.js'
 import type { Ibid } from '../../ibid.js'
 import type { Admission } from './admission.js'
 import type { Agents } from './agents.js'
-import type { RunTerms } from './terms.js'
+import type { RunPolicy, RunTerms } from './terms.js'
 import type { Timers } from './timers.js'
 
 /** A run that this process is at work on. */
@@ -21,6 +21,8 @@ export interface Desk {
   readonly ibid: Ibid
   readonly timers: Timers
   readonly terms: RunTerms
+  /** What its terms were read from: it holds where an agent, a tick or a call declares nothing else. */
+  readonly policy: RunPolicy | undefined
   readonly admission: Admission
   readonly agents: Agents
   /** By the address of the run's receipt. */

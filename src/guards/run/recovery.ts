@@ -43,6 +43,7 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
     const name = { tenant: receipt.tenant, agent, key: receipt.key }
     const trigger = await desk.ibid.get(triggerWhere(name, receipt.fingerprint))
     if (!registered || trigger?.state !== 'succeeded' || trigger.value === undefined) return undefined
+    if (desk.isClosing()) return undefined
     const terms = { ...registered.terms, duplicate: 'cached' } as const
     const run = startKept(desk, name, trigger.value as Kept, { terms, body: registered.body })
     // How it ends stands in its receipt; whoever started it asks there.

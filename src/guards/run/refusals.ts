@@ -128,10 +128,10 @@ export function usedUp(runId: string, maxAttempts: number, cause?: unknown): Out
 }
 
 /** Steps are kept for as long as a run can need them: one that comes back later would not find them. */
-export function tooOld(runId: string, createdAtMs: number): OutcomeUnknown {
+export function tooOld(runId: string, createdAtMs: number, so: string): OutcomeUnknown {
   const began = new Date(createdAtMs).toISOString()
   return new OutcomeUnknown(
-    `run ${runId} began at ${began}, and steps that it committed may be forgotten by now; nothing was executed`,
+    `run ${runId} began at ${began}, and steps that it committed may be forgotten by now; ${so}`,
     {
       action: 'look up what it has done, then runs.cancel it; what is left to do needs a new key',
       data: { runId },

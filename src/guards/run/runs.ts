@@ -88,7 +88,7 @@ export function createRuns(options: RunsOptions): Runs {
     throw invalidIntent('createRuns got no ibid', 'give it one: createRuns({ ibid: createIbid({ store }) })')
   }
   onlyKnown(options, KNOWN, 'createRuns')
-  const terms = readTerms(options.policy)
+  const ownTerms = readTerms(options.policy)
   const agents = createAgents()
   const atWork = new UnderWay<string, AtWork>()
   const running = new Roster<Counted>()
@@ -98,7 +98,8 @@ export function createRuns(options: RunsOptions): Runs {
   const desk: Desk = {
     ibid,
     timers,
-    terms,
+    terms: ownTerms,
+    policy: options.policy,
     admission: createAdmission(ibid, timers, options.maxActive),
     agents,
     atWork,
@@ -108,7 +109,7 @@ export function createRuns(options: RunsOptions): Runs {
   const wall = createWallClock(clock)
   const recovery = createRecovery(desk, options.tenants ?? [undefined])
   const recoverMs =
-    options.recoverEvery === false ? 0 : toMs(options.recoverEvery ?? terms.leaseMs / 3, 'recoverEvery')
+    options.recoverEvery === false ? 0 : toMs(options.recoverEvery ?? ownTerms.leaseMs / 3, 'recoverEvery')
   const cancelMs = toMs(options.cancelEvery ?? '1s', 'cancelEvery')
   const stops: (() => void)[] = []
 
@@ -122,8 +123,10 @@ export function createRuns(options: RunsOptions): Runs {
     stops.push(() => disarm())
   }
 
+  const look = (): Promise<readonly string[]> => counted(recovery.look())
+
   function keepRecovering(): void {
-    if (recoverMs > 0 && !recovering) keepDoing(recoverMs, () => recovery.look())
+    if (recoverMs > 0 && !recovering && !closing) keepDoing(recoverMs, look)
     recovering = true
   }
 
@@ -141,42 +144,48 @@ export function createRuns(options: RunsOptions): Runs {
 
   return {
     async start<T>(trigger: Trigger, body?: Body<T>, policy?: RunPolicy) {
-      const registered = agents.find(trigger?.agent, trigger?.tenant ?? ibid.tenant)
+      if (typeof trigger !== 'object' || trigger === null) {
+        throw invalidIntent('runs.start got no trigger', 'runs.start({ agent, trigger }, async (run) => …)')
+      }
+      const registered = agents.find(trigger.agent, trigger.tenant ?? ibid.tenant)
       const code = body ?? (registered?.body as Body<T> | undefined)
-      if (code === undefined) throw notRegistered(trigger?.agent)
+      if (code === undefined) throw notRegistered(trigger.agent)
       checkCode(code, 'runs.start(trigger, async (run) => …)')
-      const own = body === undefined && policy === undefined ? registered?.terms : undefined
-      return await counted(
-        start(desk, trigger, { terms: own ?? readTerms(options.policy, policy), body: code }),
-      )
+      const own = policy === undefined ? registered?.terms : undefined
+      const terms = own ?? readTerms(options.policy, registered?.policy, policy)
+      return await counted(start(desk, trigger, { terms, body: code }))
     },
     register(agent, body, policy) {
       checkAgent(agent)
       checkCode(body, 'runs.register(agent, async (run) => …)')
-      agents.set(agent, undefined, { body, terms: readTerms(options.policy, policy) })
+      agents.set(agent, undefined, { body, policy, terms: readTerms(options.policy, policy) })
       keepRecovering()
     },
     async tick(given, fn) {
       checkCode(fn, 'runs.tick({ name, cron, timeZone }, async (run, tick) => …)')
-      const ticker = await startTicker(desk, wall, given, fn)
+      const ticker = await counted(startTicker(desk, wall, given, fn))
       tickers.add(ticker)
       if (closing) ticker.stop()
       keepRecovering()
       return ticker
     },
     get: (runId, where) => getRun(ibid, runId, where?.tenant),
-    list: (query) => listRuns(ibid, query),
+    async list(query) {
+      checkAgent((query as RunQuery | undefined)?.agent)
+      return await listRuns(ibid, query)
+    },
     watch: (runId, how = {}) => watchRun(ibid, timers, runId, how),
     cancel: (runId, who, where) => cancel(desk, runId, who, where?.tenant),
     resume: <T>(runId: string, who: By, where?: { readonly tenant?: string }) =>
       counted(resume<T>(desk, runId, who, where?.tenant)),
-    recover: () => recovery.look(),
+    recover: look,
     async close() {
       closing = true
       for (const stop of stops) stop()
       for (const ticker of tickers) ticker.stop()
       for (const run of atWork.values()) run.handOver()
-      await Promise.allSettled(running.all().map(({ work }) => work))
+      // What was under way may have begun something: a look for runs, the runs that it took up.
+      while (running.size > 0) await Promise.allSettled(running.all().map(({ work }) => work))
     },
   }
 }

@@ -5,6 +5,7 @@
  */
 import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
 import { onlyKnown } from '../../core/known.js'
+import { copyPlain, fromTagged, isPlain, toTagged } from '../../core/tagged.js'
 import {
   canonicalJson,
   fingerprint,
@@ -71,7 +72,7 @@ export async function start<T>(desk: Desk, given: Trigger, options: StartOptions
   const key = runKey(given.key, given.trigger, given.identity)
   const name: RunName = { tenant: given.tenant, agent: given.agent, key }
   const { print, isLarge } = measured(given)
-  const kept: Kept = { print, trigger: given.trigger, via: checkChain(given.via ?? []) }
+  const kept: Kept = { print, trigger: copied(given.trigger), via: checkChain(given.via ?? []) }
   const where = triggerWhere(name, fingerprint(print))
   const { windowMs, stepWindowMs, leaseMs } = options.terms
   const policy = {
@@ -99,6 +100,7 @@ export async function startKept<T>(
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
+  const kept = (): ReturnType<typeof desk.ibid.get> => desk.ibid.get(triggerWhere(name, fingerprint(print)))
   let ran: { readonly createdAt: number; readonly runId: string } | undefined
   const once = (waitMs: number): ReturnType<typeof desk.ibid.once<T>> =>
     desk.ibid.once<T>(
@@ -114,7 +116,16 @@ export async function startKept<T>(
           if (earlyMs > terms.leaseMs) throw tooEarly(earlyMs)
           await pause(desk.timers, earlyMs, attempt.signal)
         }
-        return await work(desk, attempt, { runId: ran.runId, agent, key, trigger, via, terms, body })
+        return await work(desk, attempt, {
+          runId: ran.runId,
+          agent,
+          key,
+          trigger,
+          via,
+          kept,
+          terms,
+          body,
+        })
       },
       {
         window: terms.windowMs,
@@ -157,6 +168,17 @@ function measured({ trigger, identity }: Trigger): { readonly print: string; rea
   const text = identityText(trigger, identity)
   const isLarge = identity === undefined ? text.length > SURELY_KEPT : isLong(trigger)
   return { print: fingerprintOfText(text), isLarge }
+}
+
+/** Whoever sent it may fill it anew while the store is asked: what is kept is what the print was made of. */
+function copied(trigger: unknown): unknown {
+  if (isPlain(trigger)) return copyPlain(trigger)
+  try {
+    return fromTagged(toTagged(trigger))
+  } catch {
+    // It has no end, so no store keeps it.
+    return trigger
+  }
 }
 
 /** What cannot be measured, in a part that does not count in it, may be. */

@@ -53,8 +53,22 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     const wakeMs = await recorded(run, nextPlace(), name, input, wakeAt, policy)
     if (wakeMs > run.latestWakeMs) throw tooLong(wakeMs, run.latestWakeMs)
     for (let leftMs = wakeMs - run.storeNow(); leftMs > 0; leftMs = wakeMs - run.storeNow()) {
-      await run.pause(leftMs)
+      await run.pause(leftMs, within !== undefined)
     }
+  }
+
+  async function sleepFor(duration: Duration): Promise<void> {
+    const ms = toMs(duration, 'sleep')
+    await rest('sleep', ms, () => run.storeNow() + ms)
+  }
+
+  async function sleepUntil(instant: Date | number): Promise<void> {
+    // Not Number(), to which null and an empty text are the year 1970.
+    const ms: unknown = (instant as Date | number | null)?.valueOf()
+    if (typeof ms !== 'number' || !Number.isFinite(ms)) {
+      throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
+    }
+    await rest('sleepUntil', ms, () => ms)
   }
 
   return {
@@ -65,29 +79,29 @@ export function stepsOf(run: ActiveRun, parent: string, within?: Attempt): Steps
     },
     // Not async: the place is taken, and the promise of the receipt handed on, in the moment of the call.
     step<T>(name: string, fn: (step: Step) => T | Promise<T>, options?: StepOptions<T>) {
-      const place = options?.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
-      return run.atWork(() => perform(run, place, name, fn, options))
+      return run.atWork(() => {
+        const place = options?.place === undefined ? nextPlace() : placeOf(`=${named(options.place)}`)
+        return perform(run, place, name, fn, options)
+      })
     },
     async call(broker, tool, args, options = {}) {
+      const escaped = asPart(tool, 'tool')
       const ordinal = calls.get(tool) ?? 0
       calls.set(tool, ordinal + 1)
       run.mustGoOn()
-      const place = placeOf(`${encodeURIComponent(tool)}#${ordinal + 1}`)
+      const place = placeOf(`${escaped}#${ordinal + 1}`)
       const stepId = parent === '' ? 'run' : parent
       return await run.atWork(() => callTool(run, broker, { tool, args, place, stepId, ordinal, options }))
     },
-    async sleep(duration) {
-      const ms = toMs(duration, 'sleep')
-      await rest('sleep', ms, () => run.storeNow() + ms)
-    },
-    async sleepUntil(instant) {
-      const ms = Number(instant)
-      if (!Number.isFinite(ms)) {
-        throw invalidIntent('sleepUntil got no instant', 'give it a Date, or milliseconds since 1970')
-      }
-      await rest('sleepUntil', ms, () => ms)
-    },
+    sleep: (duration) => maybeUnheard(sleepFor(duration)),
+    sleepUntil: (instant) => maybeUnheard(sleepUntil(instant)),
   }
+}
+
+/** It may be cut short while its code still does something else: that must not end the process. */
+function maybeUnheard(sleep: Promise<void>): Promise<void> {
+  sleep.catch(() => undefined)
+  return sleep
 }
 
 function perform<T>(
@@ -209,8 +223,16 @@ function checkOf<T>(
 }
 
 /** Without dots, which lead to the steps of a step: `7.1` is not the first step of `7`. */
-function named(place: string): string {
-  return encodeURIComponent(place).replaceAll('.', '%2E')
+function named(place: unknown): string {
+  return asPart(place, 'place').replaceAll('.', '%2E')
+}
+
+function asPart(text: unknown, field: string): string {
+  if (typeof text === 'string' && text.isWellFormed()) return encodeURIComponent(text)
+  throw invalidIntent(
+    `${field} is no string, or has half a surrogate pair`,
+    `give ${field} as a string of whole characters`,
+  )
 }
 
 function checkName(name: unknown): void {

@@ -48,12 +48,14 @@ const LONGEST_MS = 100 * 365 * 86_400_000
  */
 export const UNLIMITED = { timeout: LONGEST_MS, maxAttempts: MOST_ATTEMPTS } as const
 
+/** What the later ones declare holds. A member without a value declares nothing; a misspelt one stays to be refused. */
+export function merged(...policies: readonly (RunPolicy | undefined)[]): RunPolicy {
+  const declared = policies.flatMap((policy) => Object.entries(policy ?? {}))
+  return Object.fromEntries(declared.filter(([, value]) => value !== undefined))
+}
+
 export function readTerms(...policies: readonly (RunPolicy | undefined)[]): RunTerms {
-  const {
-    duplicate = 'join',
-    sleep = '7d',
-    ...given
-  }: RunPolicy = Object.assign({}, ...policies) as RunPolicy
+  const { duplicate = 'join', sleep = '7d', ...given }: RunPolicy = merged(...policies)
   if (duplicate !== 'join' && duplicate !== 'cached' && duplicate !== 'tell') {
     throw invalidIntent(
       `policy.duplicate is ${JSON.stringify(duplicate)}`,

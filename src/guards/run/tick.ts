@@ -83,7 +83,10 @@ export async function startTicker<T>(
   const graceMs = toMs(options.grace ?? '1m', 'grace')
   const checkMs = toMs(options.checkEvery ?? '1m', 'checkEvery')
   const schedule = await createSchedule(options.cron, options.timeZone)
-  const terms: RunTerms = { ...readTerms(options.policy, { window: keepMs }), duplicate: 'cached' }
+  const terms: RunTerms = {
+    ...readTerms(desk.policy, options.policy, { window: keepMs }),
+    duplicate: 'cached',
+  }
   const body: Body<T> = (run) => fn(run, { name, at: new Date(run.key) })
   desk.agents.set(agent, tenant, { body, terms })
   const sinceMs = await firstSeen(desk, clock, options)
@@ -96,7 +99,7 @@ export async function startTicker<T>(
   let stopped = false
 
   function fire(atMs: number): void {
-    if (!stopped) void desk.counted(begin(atMs))
+    if (!stopped && !desk.isClosing()) void desk.counted(begin(atMs))
   }
 
   async function begin(atMs: number): Promise<void> {

@@ -26,3 +26,36 @@ export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<
     signal.addEventListener('abort', cut, { once: true })
   })
 }
+
+export interface Droppable extends Timers {
+  /** Disarms all of them, and any that come later: what waits for one waits for ever. */
+  drop(): void
+}
+
+export function droppable(timers: Timers): Droppable {
+  const armed = new Set<() => void>()
+  let isDropped = false
+  return {
+    elapsedMs: () => timers.elapsedMs(),
+    after(ms, fn, kind) {
+      if (isDropped) return () => undefined
+      const disarm = timers.after(
+        ms,
+        () => {
+          armed.delete(disarm)
+          fn()
+        },
+        kind,
+      )
+      armed.add(disarm)
+      return () => {
+        armed.delete(disarm)
+        disarm()
+      }
+    },
+    drop() {
+      isDropped = true
+      for (const disarm of armed) disarm()
+    },
+  }
+}
