@@ -18,6 +18,7 @@ import { saga } from './saga.mjs'
 import { server } from './server.mjs'
 import { sqlite } from './sqlite.mjs'
 import { testing } from './testing.mjs'
+import { tick } from './tick.mjs'
 import { webhook } from './webhook.mjs'
 
 export const defects = [
@@ -36,6 +37,7 @@ export const defects = [
   ...webhook,
   ...queue,
   ...run,
+  ...tick,
   ...saga,
   ...server,
   ...cli,

@@ -51,3 +51,15 @@ test('[R44] the last tick that nobody was awake for is caught up by a worker who
   await on.time.pass(HOUR_MS)
   expect(ran).toEqual([1, 6, 7])
 })
+
+test('[R44] a tick is not lost when a clock is set further ahead than ticks are remembered', async () => {
+  const on = bench(startMs)
+  const ran: number[] = []
+  let aheadMs = 0
+  const { runs } = on.worker({ clock: () => on.time.clock.now() + aheadMs })
+  await runs.tick({ ...hourly, keep: '30m' }, () => ran.push(on.time.clock.now() - startMs))
+  await on.time.pass(50 * MINUTE_MS)
+  aheadMs = 40 * MINUTE_MS
+  await on.time.pass(20 * MINUTE_MS)
+  expect(ran).toEqual([HOUR_MS])
+})

@@ -57,6 +57,8 @@ export interface StartOptions<T> {
   readonly body: Body<T>
   /** Not before this instant of the store's clock. */
   readonly notBeforeMs?: number
+  /** Not anew after this instant of the store's clock: from then on a run of it may have been forgotten. */
+  readonly notAfterMs?: number
   /** Told the store's clock by whoever wins. */
   readonly onStoreTime?: (storeMs: number) => void
 }
@@ -95,7 +97,7 @@ export async function startKept<T>(
   desk: Desk,
   name: RunName & { readonly tenant: string },
   { print, trigger, via }: Kept,
-  { terms, body, notBeforeMs, onStoreTime }: StartOptions<T>,
+  { terms, body, notBeforeMs, notAfterMs, onStoreTime }: StartOptions<T>,
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
@@ -108,6 +110,8 @@ export async function startKept<T>(
         ran = { createdAt, runId: runIdOf(name, createdAt) }
         const storeMs = attempt.epoch / 1_000
         onStoreTime?.(storeMs)
+        // Not the time of this claim: while there is a receipt, what has happened under it is remembered.
+        if (notAfterMs !== undefined && createdAt > notAfterMs) throw tooLate(createdAt - notAfterMs)
         if (notBeforeMs !== undefined && storeMs < notBeforeMs) {
           // A little is waited out under the lease, so that nobody else has to watch over it; much is not ours yet.
           const earlyMs = notBeforeMs - storeMs
@@ -190,6 +194,17 @@ function tooEarly(byMs: number): NotExecuted {
     code: 'TOO_EARLY',
     retryAfterMs: Math.max(1, Math.ceil(byMs)),
   })
+}
+
+/** A worker that stood still between its choice and its claim, or whose clock is behind the store's. */
+function tooLate(byMs: number): NotExecuted {
+  return new NotExecuted(
+    `by the store's clock it is ${Math.ceil(byMs)} ms too late: a run of it may have been forgotten; nothing ran`,
+    {
+      code: 'TOO_LATE',
+      action: 'look up whether it ran then, and do by hand what is left to do',
+    },
+  )
 }
 
 export function isTooEarly(error: unknown): error is IbidError {

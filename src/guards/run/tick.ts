@@ -2,6 +2,7 @@
  * Ticks: runs that a schedule triggers. The key is the instant by the schedule, not the moment in which a worker wakes
  * up, so that workers with different clocks mean the same tick. A worker that is ahead of the store's clock finds out
  * when it wins, waits or gives the tick back, and sets its own idea of the time right: no tick runs before its time.
+ * One that stood still gives back what others may have run and forgotten since: no tick runs twice.
  */
 import { type Duration, toMs } from '../../core/duration.js'
 import { IbidError, invalidIntent } from '../../core/errors.js'
@@ -50,6 +51,13 @@ export interface Ticker {
   /** When this worker will next wake up for it. */
   next(): Date | undefined
   stop(): void
+}
+
+interface Limits {
+  readonly nowMs: number
+  readonly earliestMs: number
+  readonly catchUp: CatchUp
+  readonly graceMs: number
 }
 
 const KNOWN = [
@@ -103,7 +111,8 @@ export async function startTicker<T>(
     const at = new Date(atMs).toISOString()
     const given = { tenant, agent, key: at, trigger: { name, at } }
     try {
-      await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking() })
+      const notAfterMs = atMs + backMs
+      await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking(), notAfterMs })
     } catch (error) {
       if (isTooEarly(error)) {
         // By now the clock has been set right: what is due by it was not seen behind what seemed to be.
@@ -130,7 +139,8 @@ export async function startTicker<T>(
   function turn(): void {
     if (stopped) return
     const nowMs = clock.now()
-    for (const atMs of chosen(schedule, doneMs, nowMs, catchUp, graceMs)) fire(atMs)
+    const dueMs = due(schedule, doneMs, nowMs)
+    for (const atMs of chosen(dueMs, { nowMs, earliestMs: earliest(), catchUp, graceMs })) fire(atMs)
     doneMs = Math.max(doneMs, nowMs)
     rearm()
   }
@@ -160,22 +170,27 @@ export async function startTicker<T>(
 
 const AGAIN = new Set(['STORE_UNAVAILABLE', 'ADMISSION_REJECTED'])
 
-/** The instants after `doneMs` that are due by `nowMs`, as far as they still matter. */
-function chosen(
-  schedule: Schedule,
-  doneMs: number,
-  nowMs: number,
-  catchUp: CatchUp,
-  graceMs: number,
-): readonly number[] {
-  const due: number[] = []
+/** The instants after `doneMs` that are due by `nowMs`, the latest of them. */
+function due(schedule: Schedule, doneMs: number, nowMs: number): readonly number[] {
+  const found: number[] = []
   for (let atMs = schedule.next(doneMs); atMs !== undefined && atMs <= nowMs; atMs = schedule.next(atMs)) {
-    due.push(atMs)
-    if (due.length > MOST_AT_ONCE) due.shift()
+    found.push(atMs)
+    if (found.length > MOST_AT_ONCE) found.shift()
   }
-  if (catchUp === 'all') return due
-  const last = due.slice(-1)
-  return catchUp === 'last' ? last : due.filter((atMs) => nowMs - atMs <= graceMs)
+  return found
+}
+
+/**
+ * Those that still matter. The last one does, however late it seems to be: the store knows better, and a clock that was
+ * set ahead is not set right before something is asked of it.
+ */
+function chosen(
+  dueMs: readonly number[],
+  { nowMs, earliestMs, catchUp, graceMs }: Limits,
+): readonly number[] {
+  if (catchUp === 'all') return dueMs.filter((atMs, i) => i === dueMs.length - 1 || atMs > earliestMs)
+  const last = dueMs.slice(-1)
+  return catchUp === 'last' ? last : dueMs.filter((atMs) => nowMs - atMs <= graceMs)
 }
 
 /** When this very schedule was first set up: nothing before that was ever missed. */
