@@ -4,6 +4,18 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/guards/run', 'test/run')
 
 export const run = [
+  ...at('start.ts', 'stale-look', [
+    {
+      name: 'run: one that others ended is started anew by who looked before and stood still',
+      find: 'if (isOther && attempt.number === 1) throw forgotten(name, seenAt)\n',
+      put: '',
+    },
+    {
+      name: 'run: a later one that lost its worker is given back by who looked before, and lost',
+      find: 'if (isOther && attempt.number === 1) throw',
+      put: 'if (isOther) throw',
+    },
+  ]),
   ...at('names.ts', 'start', [
     {
       name: 'a trigger that comes again after its window meets the steps of its first run',

@@ -59,6 +59,8 @@ export interface StartOptions<T> {
   readonly notBeforeMs?: number
   /** Not anew after this instant of the store's clock: from then on a run of it may have been forgotten. */
   readonly notAfterMs?: number
+  /** When the receipt was made that somebody saw and goes on with: not anew, if it was forgotten since. */
+  readonly seenAt?: number
   /** Told the store's clock by whoever wins. */
   readonly onStoreTime?: (storeMs: number) => void
 }
@@ -97,7 +99,7 @@ export async function startKept<T>(
   desk: Desk,
   name: RunName & { readonly tenant: string },
   { print, trigger, via }: Kept,
-  { terms, body, notBeforeMs, notAfterMs, onStoreTime }: StartOptions<T>,
+  { terms, body, notBeforeMs, notAfterMs, seenAt, onStoreTime }: StartOptions<T>,
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
@@ -108,6 +110,9 @@ export async function startKept<T>(
       async (attempt) => {
         const { createdAt } = attempt
         ran = { createdAt, runId: runIdOf(name, createdAt) }
+        const isOther = seenAt !== undefined && createdAt !== seenAt
+        // A later run that was taken over is gone on with: given back, nobody would look for it.
+        if (isOther && attempt.number === 1) throw forgotten(name, seenAt)
         const storeMs = attempt.epoch / 1_000
         onStoreTime?.(storeMs)
         // Not the time of this claim: while there is a receipt, what has happened under it is remembered.
@@ -186,6 +191,14 @@ function tooLarge(): IbidError {
 /** A run that had failed before, or whose value was not kept. */
 function isReplay(error: unknown): error is IbidError & { readonly receipt: ReceiptView } {
   return error instanceof IbidError && error.replayed === true && error.receipt !== undefined
+}
+
+/** Whoever goes on with it stood still for longer than its end was remembered. */
+function forgotten(name: RunName & { readonly tenant: string }, seenAt: number): NotExecuted {
+  return new NotExecuted(`run ${runIdOf(name, seenAt)} has ended, and its window is over; nothing ran`, {
+    code: 'NO_SUCH_RUN',
+    action: 'look at runs.list for what is there; the same trigger would start a run of its own',
+  })
 }
 
 /** A worker whose clock is ahead of the store's. */
