@@ -4,6 +4,13 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/guards/run', 'test/run')
 
 export const tick = [
+  ...at('tick.ts', 'tick-tenant', [
+    {
+      name: 'run: a tick that names no tenant is the code for those of all tenants',
+      find: 'desk.agents.set(agent, tenant ?? desk.ibid.tenant, {',
+      put: 'desk.agents.set(agent, tenant, {',
+    },
+  ]),
   ...at('start.ts', 'tick-twice', [
     {
       name: 'run: a worker that was suspended runs ticks again that were forgotten meanwhile',

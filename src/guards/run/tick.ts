@@ -93,8 +93,9 @@ export async function startTicker<T>(
   const schedule = await createSchedule(options.cron, options.timeZone)
   const terms: RunTerms = { ...readTerms(options.policy, { window: keepMs }), duplicate: 'cached' }
   const body: Body<T> = (run) => fn(run, { name, at: new Date(run.key) })
-  desk.agents.set(agent, tenant, { body, terms })
   const sinceMs = await firstSeen(desk, clock, options)
+  // Never for all tenants: what is taken up for another one must not run the code that was meant for this one.
+  desk.agents.set(agent, tenant ?? desk.ibid.tenant, { body, terms })
 
   // Never as far back as ticks are remembered, and never forward: a short `keep` must not skip what is still to come.
   const backMs = keepMs - Math.min(HOUR_MS, keepMs / 2)
