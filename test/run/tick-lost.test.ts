@@ -1,5 +1,6 @@
 /** Ticks that could get lost: behind a full house, a short memory, or a clock that is ahead. */
 import { expect, test } from 'vitest'
+import type { CatchUp } from '../../src/guards/run/index.js'
 import { bench, gate, TRIGGER, type Worker } from './bench.js'
 
 const MINUTE_MS = 60_000
@@ -63,3 +64,17 @@ test('[R44] a tick is not lost when a clock is set further ahead than ticks are 
   await on.time.pass(20 * MINUTE_MS)
   expect(ran).toEqual([HOUR_MS])
 })
+
+test.each<CatchUp>(['none', 'last', 'all'])(
+  '[R44] a tick within grace was not missed: catch-up %s',
+  async (catchUp) => {
+    const on = bench(startMs)
+    const ran: number[] = []
+    const often = { name: 'often', cron: '*/10 * * * * *', timeZone: 'UTC', catchUp } as const
+    await on.worker().runs.tick(often, (_run, { at }) => ran.push(at.getUTCSeconds()))
+    await on.time.pass(21_000)
+    await on.time.jump(32_000)
+    await on.time.pass(1_000)
+    expect(ran.toSorted((a, b) => a - b)).toEqual([10, 20, 30, 40, 50])
+  },
+)

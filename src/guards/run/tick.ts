@@ -189,9 +189,9 @@ function chosen(
   dueMs: readonly number[],
   { nowMs, earliestMs, catchUp, graceMs }: Limits,
 ): readonly number[] {
-  if (catchUp === 'all') return dueMs.filter((atMs, i) => i === dueMs.length - 1 || atMs > earliestMs)
-  const last = dueMs.slice(-1)
-  return catchUp === 'last' ? last : dueMs.filter((atMs) => nowMs - atMs <= graceMs)
+  const last = dueMs.length - 1
+  if (catchUp === 'all') return dueMs.filter((atMs, i) => i === last || atMs > earliestMs)
+  return dueMs.filter((atMs, i) => (catchUp === 'last' && i === last) || nowMs - atMs <= graceMs)
 }
 
 /** When this very schedule was first set up: nothing before that was ever missed. */
