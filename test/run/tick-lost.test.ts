@@ -1,6 +1,7 @@
 /** Ticks that could get lost: behind a full house, a short memory, or a clock that is ahead. */
 import { expect, test } from 'vitest'
 import type { CatchUp } from '../../src/guards/run/index.js'
+import { NotExecuted } from '../../src/index.js'
 import { bench, gate, TRIGGER, type Worker } from './bench.js'
 
 const MINUTE_MS = 60_000
@@ -78,3 +79,32 @@ test.each<CatchUp>(['none', 'last', 'all'])(
     expect(ran.toSorted((a, b) => a - b)).toEqual([10, 20, 30, 40, 50])
   },
 )
+
+test.each([
+  ['as it says', 20_000, 20_000],
+  ['in a second', undefined, 1_000],
+])('[R44] a tick whose code says that nothing ran is run again, %s', async (_what, retryAfterMs, waitMs) => {
+  const on = bench(startMs)
+  const tries: number[] = []
+  const { runs } = on.worker()
+  await runs.tick(hourly, () => {
+    tries.push(on.time.clock.now() - startMs - HOUR_MS)
+    if (tries.length < 3) throw new NotExecuted('the bank is busy', { code: 'BUSY', retryAfterMs })
+  })
+  await on.time.pass(HOUR_MS + 10 * MINUTE_MS)
+  expect(tries).toEqual([0, waitMs, 2 * waitMs])
+  expect((await runs.list({ agent: 'cron.hourly' })).runs).toMatchObject([{ state: 'succeeded' }])
+})
+
+test('[R44] a tick whose code never gets to run is over when it is as old as ticks are remembered', async () => {
+  const on = bench(startMs)
+  const tries: number[] = []
+  const { runs } = on.worker({ cancelEvery: 0, recoverEvery: false })
+  const daily = { name: 'daily', cron: '0 1 * * *', timeZone: 'UTC', keep: '4h' } as const
+  await runs.tick(daily, () => {
+    tries.push((on.time.clock.now() - startMs) / HOUR_MS)
+    throw new NotExecuted('the bank is busy', { retryAfterMs: HOUR_MS })
+  })
+  await on.time.pass(20 * HOUR_MS)
+  expect(tries).toEqual([1, 2, 3, 4])
+})

@@ -220,6 +220,10 @@ function tooLate(byMs: number): NotExecuted {
   )
 }
 
+export function isTooLate(error: IbidError): boolean {
+  return error.code === 'TOO_LATE'
+}
+
 export function isTooEarly(error: unknown): error is IbidError {
   return error instanceof IbidError && error.code === 'TOO_EARLY'
 }

@@ -5,14 +5,14 @@
  * One that stood still gives back what others may have run and forgotten since: no tick runs twice.
  */
 import { type Duration, toMs } from '../../core/duration.js'
-import { IbidError, invalidIntent } from '../../core/errors.js'
+import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
 import { onlyKnown } from '../../core/known.js'
 import { deriveKey } from '../../key/index.js'
 import type { Desk } from './desk.js'
 import { checkAgent } from './names.js'
 import type { Body, Run } from './run.js'
 import { createSchedule, type Schedule } from './schedule.js'
-import { isTooEarly, start } from './start.js'
+import { isTooEarly, isTooLate, start } from './start.js'
 import { readTerms, type RunPolicy, type RunTerms } from './terms.js'
 import type { WallClock } from './wall-clock.js'
 
@@ -128,13 +128,14 @@ export async function startTicker<T>(
   }
 
   /**
-   * A run that failed has had its tick; what could not even start is tried again. One that is active elsewhere is
-   * looked at again: its worker may find no slot and give it back, and close before it has tried once more.
+   * A run that failed has had its tick; what could not even start, or says that nothing ran, is tried again. One that
+   * is active elsewhere is looked at again: its worker may give it back, and close before it has tried once more.
    */
   function againIn(error: unknown): number | undefined {
     if (!(error instanceof IbidError)) return undefined
     if (error.code === 'RETRY_IN_FLIGHT') return terms.leaseMs
-    return AGAIN.has(error.code) ? (error.retryAfterMs ?? 1_000) : undefined
+    const isFree = error.code === 'STORE_UNAVAILABLE' || (error instanceof NotExecuted && !isTooLate(error))
+    return isFree ? (error.retryAfterMs ?? 1_000) : undefined
   }
 
   function turn(): void {
@@ -168,8 +169,6 @@ export async function startTicker<T>(
     },
   }
 }
-
-const AGAIN = new Set(['STORE_UNAVAILABLE', 'ADMISSION_REJECTED'])
 
 /** The instants after `doneMs` that are due by `nowMs`, the latest of them. */
 function due(schedule: Schedule, doneMs: number, nowMs: number): readonly number[] {
