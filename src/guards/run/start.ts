@@ -109,6 +109,7 @@ export async function startKept<T>(
       { ...where, payload: print },
       async (attempt) => {
         const { createdAt } = attempt
+        const sinceMs = desk.timers.elapsedMs()
         ran = { createdAt, runId: runIdOf(name, createdAt) }
         const isOther = seenAt !== undefined && createdAt !== seenAt
         // A later run that was taken over is gone on with: given back, nobody would look for it.
@@ -123,7 +124,7 @@ export async function startKept<T>(
           if (earlyMs > terms.leaseMs) throw tooEarly(earlyMs)
           await pause(desk.timers, earlyMs, attempt.signal)
         }
-        return await work(desk, attempt, { runId: ran.runId, agent, key, trigger, via, terms, body })
+        return await work(desk, attempt, { runId: ran.runId, agent, key, trigger, via, terms, body, sinceMs })
       },
       {
         window: terms.windowMs,
