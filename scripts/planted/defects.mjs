@@ -19,6 +19,7 @@ import { saga } from './saga.mjs'
 import { server } from './server.mjs'
 import { sqlite } from './sqlite.mjs'
 import { testing } from './testing.mjs'
+import { tick } from './tick.mjs'
 import { webhook } from './webhook.mjs'
 
 export const defects = [
@@ -38,6 +39,7 @@ export const defects = [
   ...queue,
   ...run,
   ...runAttempts,
+  ...tick,
   ...saga,
   ...server,
   ...cli,

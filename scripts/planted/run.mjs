@@ -1,9 +1,21 @@
-/** Defects in which trigger is whose run, what a resumed run does again, who is admitted, and when a tick is due. */
+/** Defects in which trigger is whose run, what a resumed run does again, and who is admitted. */
 import { inFolder } from './in-folder.mjs'
 
 const at = inFolder('src/guards/run', 'test/run')
 
 export const run = [
+  ...at('start.ts', 'stale-look', [
+    {
+      name: 'run: one that others ended is started anew by who looked before and stood still',
+      find: 'if (isOther && attempt.number === 1) throw forgotten(name, seenAt)\n',
+      put: '',
+    },
+    {
+      name: 'run: a later one that lost its worker is given back by who looked before, and lost',
+      find: 'if (isOther && attempt.number === 1) throw',
+      put: 'if (isOther) throw',
+    },
+  ]),
   ...at('names.ts', 'start', [
     {
       name: 'a trigger that comes again after its window meets the steps of its first run',
@@ -256,40 +268,6 @@ export const run = [
       name: 'run: a ticker that is set up while its worker closes goes on',
       find: '      if (closing) ticker.stop()\n',
       put: '',
-    },
-  ]),
-  ...at('tick.ts', 'tick-lost', [
-    {
-      name: 'run: a tick that its worker gave back and did not come back for is lost',
-      find: "    if (error.code === 'RETRY_IN_FLIGHT') return terms.leaseMs\n",
-      put: '',
-    },
-    {
-      name: 'run: a short memory skips the ticks of its first hour',
-      find: 'keepMs - Math.min(HOUR_MS, keepMs / 2)',
-      put: 'keepMs - HOUR_MS',
-    },
-    {
-      name: 'run: a worker whose clock is ahead does not see what it has missed',
-      find: 'doneMs = Math.min(doneMs, earliest())',
-      put: 'doneMs = Math.min(doneMs, clock.now())',
-    },
-  ]),
-  ...at('tick.ts', 'tick', [
-    {
-      name: 'a worker that closes cuts its ticks off',
-      find: 'if (!stopped && !desk.isClosing()) void desk.counted(begin(atMs))',
-      put: 'if (!stopped && !desk.isClosing()) void begin(atMs)',
-    },
-    {
-      name: 'a tick runs before its time on a worker whose clock is ahead',
-      find: '{ terms, body, notBeforeMs: atMs, onStoreTime',
-      put: '{ terms, body, onStoreTime',
-    },
-    {
-      name: 'ticks that nobody was awake for are all caught up, whatever was declared',
-      find: "if (catchUp === 'all') return due",
-      put: "if (catchUp !== 'none') return due",
     },
   ]),
 ]

@@ -16,6 +16,9 @@ export interface Worker {
   readonly runs: Runs
   /** No timer of it fires any more: as if its process was gone. */
   stop(): void
+  /** None fires until it resumes: as if its process was suspended. */
+  pause(): void
+  resume(): void
 }
 
 export interface Bench {
@@ -31,10 +34,10 @@ export function bench(startMs?: number): Bench {
     time,
     store,
     worker(options = {}) {
-      const { timers, stop } = time.worker()
+      const { timers, ...life } = time.worker()
       const ibid = createIbid({ store, tenant: 'acme', housekeeping: false, timers })
       const clock = (): number => time.clock.now()
-      return { ibid, stop, runs: createRuns({ ibid, timers, clock, ...options }) }
+      return { ibid, ...life, runs: createRuns({ ibid, timers, clock, ...options }) }
     },
   }
 }

@@ -81,3 +81,22 @@ describe('[R45] a run that waits', () => {
     expect(await two.runs.start(TRIGGER, () => 0)).toMatchObject({ value: 2, replayed: true })
   })
 })
+
+test('[R44] a run that was claimed before its tick was due sleeps no longer for that', async () => {
+  const startMs = Date.UTC(2030, 5, 1)
+  const on = bench(startMs)
+  let aheadMs = 0
+  const { runs } = on.worker({ clock: () => on.time.clock.now() + aheadMs })
+  const at: number[] = []
+  const now = (): number => on.time.clock.now() - startMs
+  const hourly = { name: 'hourly', cron: '0 * * * *', timeZone: 'UTC' } as const
+  await runs.tick(hourly, async (run, tick) => {
+    at.push(now())
+    await run.sleepUntil(tick.at.getTime() + 60_000)
+    at.push(now())
+  })
+  await on.time.pass(55 * 60_000)
+  aheadMs = 20_000
+  await on.time.pass(10 * 60_000)
+  expect(at).toEqual([3_600_000, 3_660_000])
+})

@@ -287,6 +287,7 @@ describe('[R44] a tick', () => {
     ['a schedule that is none', { cron: '61 * * * *' }],
     ['a time zone that is none', { timeZone: 'Mars/Olympus' }],
     ['no time zone', { timeZone: undefined as unknown as string }],
+    ['an empty time zone', { timeZone: '' }],
     ['a name that is none', { name: 'a b' }],
     ['a catch-up that is none', { catchUp: 'some' as 'all' }],
   ])('with %s is refused', async (_what, wrong) => {

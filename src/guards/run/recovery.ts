@@ -1,6 +1,7 @@
 /**
  * Runs whose worker died, found and taken up by a worker that has their code. No clock is compared: a lease that did
  * not move for its whole length, as measured here, is over by every clock; one that ends where it began was given up.
+ * What was seen may be old when it is acted upon: the claim says of which receipt it is, and starts none anew.
  */
 import type { ReceiptView } from '../../core/receipt.js'
 import { atWorkId, type Desk } from './desk.js'
@@ -45,7 +46,8 @@ export function createRecovery(desk: Desk, tenants: readonly (string | undefined
     if (!registered || trigger?.state !== 'succeeded' || trigger.value === undefined) return undefined
     if (desk.isClosing()) return undefined
     const terms = { ...registered.terms, duplicate: 'cached' } as const
-    const run = startKept(desk, name, trigger.value as Kept, { terms, body: registered.body })
+    const seen = { terms, body: registered.body, seenAt: receipt.createdAt }
+    const run = startKept(desk, name, trigger.value as Kept, seen)
     // How it ends stands in its receipt; whoever started it asks there.
     desk.counted(run).catch(() => undefined)
     return runIdOf(name, receipt.createdAt)
@@ -93,5 +95,6 @@ export async function resume<T>(
   if (trigger?.value === undefined) throw noSuchRun(runId)
   if (receipt.state === 'unknown') await desk.ibid.resolve(runWhere(at), { as: 'released' }, who)
   const { terms, body } = registered
-  return (await startKept(desk, at, trigger.value as Kept, { terms, body })) as Started<T>
+  const seen = { terms, body, seenAt: receipt.createdAt }
+  return (await startKept(desk, at, trigger.value as Kept, seen)) as Started<T>
 }

@@ -44,11 +44,13 @@ export interface Work<T> {
   kept(this: void): Promise<ReceiptView | undefined>
   readonly terms: RunTerms
   readonly body: Body<T>
+  /** When it was claimed, by this worker's own elapsed time. */
+  readonly sinceMs: number
 }
 
 export async function work<T>(desk: Desk, attempt: Attempt, todo: Work<T>): Promise<T> {
-  const { agent, runId, terms } = todo
-  const claimed: Claimed = { attempt, runId, terms, sinceMs: desk.timers.elapsedMs() }
+  const { agent, runId, terms, sinceMs } = todo
+  const claimed: Claimed = { attempt, runId, terms, sinceMs }
   const ends = createEnds(attempt, runId)
   const limit = createTimeLimit(desk.timers, terms.timeoutMs, () => timedOut(runId, terms.timeoutMs))
   limit.up.catch(ends.stop)

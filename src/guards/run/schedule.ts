@@ -18,6 +18,12 @@ export async function createSchedule(cron: string, timeZone: string): Promise<Sc
       "give { name, cron: '30 2 * * *', timeZone: 'Europe/Berlin' }; 'UTC' is a time zone too",
     )
   }
+  if (timeZone === '') {
+    throw invalidIntent(
+      'timeZone is empty, which would be whatever zone each worker is in; nothing was scheduled',
+      "give timeZone an IANA time zone such as 'Europe/Berlin'; 'UTC' is one too",
+    )
+  }
   const { Cron } = await load()
   const id = `${timeZone} ${cron}`
   const known = schedules.get(id)

@@ -58,6 +58,10 @@ export interface StartOptions<T> {
   readonly body: Body<T>
   /** Not before this instant of the store's clock. */
   readonly notBeforeMs?: number
+  /** Not anew after this instant of the store's clock: from then on a run of it may have been forgotten. */
+  readonly notAfterMs?: number
+  /** When the receipt was made that somebody saw and goes on with: not anew, if it was forgotten since. */
+  readonly seenAt?: number
   /** Told the store's clock by whoever wins. */
   readonly onStoreTime?: (storeMs: number) => void
 }
@@ -96,7 +100,7 @@ export async function startKept<T>(
   desk: Desk,
   name: RunName & { readonly tenant: string },
   { print, trigger, via }: Kept,
-  { terms, body, notBeforeMs, onStoreTime }: StartOptions<T>,
+  { terms, body, notBeforeMs, notAfterMs, seenAt, onStoreTime }: StartOptions<T>,
 ): Promise<Started<T>> {
   const where = runWhere(name)
   const { agent, key } = name
@@ -107,9 +111,15 @@ export async function startKept<T>(
       { ...where, payload: print },
       async (attempt) => {
         const { createdAt } = attempt
+        const sinceMs = desk.timers.elapsedMs()
         ran = { createdAt, runId: runIdOf(name, createdAt) }
+        const isOther = seenAt !== undefined && createdAt !== seenAt
+        // A later run that was taken over is gone on with: given back, nobody would look for it.
+        if (isOther && attempt.number === 1) throw forgotten(name, seenAt)
         const storeMs = attempt.epoch / 1_000
         onStoreTime?.(storeMs)
+        // Not the time of this claim: while there is a receipt, what has happened under it is remembered.
+        if (notAfterMs !== undefined && createdAt > notAfterMs) throw tooLate(createdAt - notAfterMs)
         if (notBeforeMs !== undefined && storeMs < notBeforeMs) {
           // A little is waited out under the lease, so that nobody else has to watch over it; much is not ours yet.
           const earlyMs = notBeforeMs - storeMs
@@ -125,6 +135,7 @@ export async function startKept<T>(
           kept,
           terms,
           body,
+          sinceMs,
         })
       },
       {
@@ -206,12 +217,35 @@ function isReplay(error: unknown): error is IbidError & { readonly receipt: Rece
   return error instanceof IbidError && error.replayed === true && error.receipt !== undefined
 }
 
+/** Whoever goes on with it stood still for longer than its end was remembered. */
+function forgotten(name: RunName & { readonly tenant: string }, seenAt: number): NotExecuted {
+  return new NotExecuted(`run ${runIdOf(name, seenAt)} has ended, and its window is over; nothing ran`, {
+    code: 'NO_SUCH_RUN',
+    action: 'look at runs.list for what is there; the same trigger would start a run of its own',
+  })
+}
+
 /** A worker whose clock is ahead of the store's. */
 function tooEarly(byMs: number): NotExecuted {
   return new NotExecuted(`by the store's clock it is ${Math.ceil(byMs)} ms too early; nothing ran`, {
     code: 'TOO_EARLY',
     retryAfterMs: Math.max(1, Math.ceil(byMs)),
   })
+}
+
+/** A worker that stood still between its choice and its claim, or whose clock is behind the store's. */
+function tooLate(byMs: number): NotExecuted {
+  return new NotExecuted(
+    `by the store's clock it is ${Math.ceil(byMs)} ms too late: a run of it may have been forgotten; nothing ran`,
+    {
+      code: 'TOO_LATE',
+      action: 'look up whether it ran then, and do by hand what is left to do',
+    },
+  )
+}
+
+export function isTooLate(error: IbidError): boolean {
+  return error.code === 'TOO_LATE'
 }
 
 export function isTooEarly(error: unknown): error is IbidError {

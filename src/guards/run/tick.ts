@@ -2,16 +2,17 @@
  * Ticks: runs that a schedule triggers. The key is the instant by the schedule, not the moment in which a worker wakes
  * up, so that workers with different clocks mean the same tick. A worker that is ahead of the store's clock finds out
  * when it wins, waits or gives the tick back, and sets its own idea of the time right: no tick runs before its time.
+ * One that stood still gives back what others may have run and forgotten since: no tick runs twice.
  */
 import { type Duration, toMs } from '../../core/duration.js'
-import { IbidError, invalidIntent } from '../../core/errors.js'
+import { IbidError, invalidIntent, NotExecuted } from '../../core/errors.js'
 import { onlyKnown } from '../../core/known.js'
 import { deriveKey } from '../../key/index.js'
 import type { Desk } from './desk.js'
 import { checkAgent } from './names.js'
 import type { Body, Run } from './run.js'
 import { createSchedule, type Schedule } from './schedule.js'
-import { isTooEarly, start } from './start.js'
+import { isTooEarly, isTooLate, start } from './start.js'
 import { readTerms, type RunPolicy, type RunTerms } from './terms.js'
 import type { WallClock } from './wall-clock.js'
 
@@ -52,6 +53,13 @@ export interface Ticker {
   stop(): void
 }
 
+interface Limits {
+  readonly nowMs: number
+  readonly earliestMs: number
+  readonly catchUp: CatchUp
+  readonly graceMs: number
+}
+
 const KNOWN = [
   'name',
   'cron',
@@ -88,8 +96,9 @@ export async function startTicker<T>(
     duplicate: 'cached',
   }
   const body: Body<T> = (run) => fn(run, { name, at: new Date(run.key) })
-  desk.agents.set(agent, tenant, { body, terms })
   const sinceMs = await firstSeen(desk, clock, options)
+  // Never for all tenants: what is taken up for another one must not run the code that was meant for this one.
+  desk.agents.set(agent, tenant ?? desk.ibid.tenant, { body, terms })
 
   // Never as far back as ticks are remembered, and never forward: a short `keep` must not skip what is still to come.
   const backMs = keepMs - Math.min(HOUR_MS, keepMs / 2)
@@ -106,7 +115,8 @@ export async function startTicker<T>(
     const at = new Date(atMs).toISOString()
     const given = { tenant, agent, key: at, trigger: { name, at } }
     try {
-      await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking() })
+      const notAfterMs = atMs + backMs
+      await start(desk, given, { terms, body, notBeforeMs: atMs, onStoreTime: clock.asking(), notAfterMs })
     } catch (error) {
       if (isTooEarly(error)) {
         // By now the clock has been set right: what is due by it was not seen behind what seemed to be.
@@ -121,19 +131,21 @@ export async function startTicker<T>(
   }
 
   /**
-   * A run that failed has had its tick; what could not even start is tried again. One that is active elsewhere is
-   * looked at again: its worker may find no slot and give it back, and close before it has tried once more.
+   * A run that failed has had its tick; what could not even start, or says that nothing ran, is tried again. One that
+   * is active elsewhere is looked at again: its worker may give it back, and close before it has tried once more.
    */
   function againIn(error: unknown): number | undefined {
     if (!(error instanceof IbidError)) return undefined
     if (error.code === 'RETRY_IN_FLIGHT') return terms.leaseMs
-    return AGAIN.has(error.code) ? (error.retryAfterMs ?? 1_000) : undefined
+    const isFree = error.code === 'STORE_UNAVAILABLE' || (error instanceof NotExecuted && !isTooLate(error))
+    return isFree ? (error.retryAfterMs ?? 1_000) : undefined
   }
 
   function turn(): void {
     if (stopped) return
     const nowMs = clock.now()
-    for (const atMs of chosen(schedule, doneMs, nowMs, catchUp, graceMs)) fire(atMs)
+    const dueMs = due(schedule, doneMs, nowMs)
+    for (const atMs of chosen(dueMs, { nowMs, earliestMs: earliest(), catchUp, graceMs })) fire(atMs)
     doneMs = Math.max(doneMs, nowMs)
     rearm()
   }
@@ -161,24 +173,27 @@ export async function startTicker<T>(
   }
 }
 
-const AGAIN = new Set(['STORE_UNAVAILABLE', 'ADMISSION_REJECTED'])
-
-/** The instants after `doneMs` that are due by `nowMs`, as far as they still matter. */
-function chosen(
-  schedule: Schedule,
-  doneMs: number,
-  nowMs: number,
-  catchUp: CatchUp,
-  graceMs: number,
-): readonly number[] {
-  const due: number[] = []
+/** The instants after `doneMs` that are due by `nowMs`, the latest of them. */
+function due(schedule: Schedule, doneMs: number, nowMs: number): readonly number[] {
+  const found: number[] = []
   for (let atMs = schedule.next(doneMs); atMs !== undefined && atMs <= nowMs; atMs = schedule.next(atMs)) {
-    due.push(atMs)
-    if (due.length > MOST_AT_ONCE) due.shift()
+    found.push(atMs)
+    if (found.length > MOST_AT_ONCE) found.shift()
   }
-  if (catchUp === 'all') return due
-  const last = due.slice(-1)
-  return catchUp === 'last' ? last : due.filter((atMs) => nowMs - atMs <= graceMs)
+  return found
+}
+
+/**
+ * Those that still matter. The last one does, however late it seems to be: the store knows better, and a clock that was
+ * set ahead is not set right before something is asked of it.
+ */
+function chosen(
+  dueMs: readonly number[],
+  { nowMs, earliestMs, catchUp, graceMs }: Limits,
+): readonly number[] {
+  const last = dueMs.length - 1
+  if (catchUp === 'all') return dueMs.filter((atMs, i) => i === last || atMs > earliestMs)
+  return dueMs.filter((atMs, i) => (catchUp === 'last' && i === last) || nowMs - atMs <= graceMs)
 }
 
 /** When this very schedule was first set up: nothing before that was ever missed. */
