@@ -282,4 +282,18 @@ export const redis = [
       put: '',
     },
   ]),
+  ...at('upkeep.ts', 'purge', [
+    {
+      name: 'Redis: housekeeping stops before an entry that would go past its limit',
+      find: '    dropped = dropped + events\n',
+      put: '    if dropped > 0 and dropped + events > most then break end\n    dropped = dropped + events\n',
+    },
+  ]),
+  ...at('purge.ts', 'purge', [
+    {
+      name: 'Redis: a step that dropped more than it was asked to is taken for the last one',
+      find: 'events >= most.events',
+      put: 'events === most.events',
+    },
+  ]),
 ]

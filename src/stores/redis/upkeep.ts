@@ -59,10 +59,10 @@ if indexed and last >= 0 and most > 0 then
   if tonumber(string.match(indexed, '^%d+')) <= last then to = indexed end
   local entries = call('XRANGE', KEYS[2], '-', to, 'COUNT', most)
   for i = 1, #entries do
+    -- An entry goes as a whole, also past what was asked for: who gets less than that believes that all is done.
+    if dropped >= most then break end
     local fields = entries[i][2]
     local events = #fields - (fields[#fields] == '' and 3 or 2)
-    -- A single entry can hold more events than were asked for: it goes as a whole, or it would never go.
-    if dropped > 0 and dropped + events > most then break end
     dropped = dropped + events
     old[i] = entries[i][1]
   end
