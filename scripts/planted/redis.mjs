@@ -296,4 +296,16 @@ export const redis = [
       put: 'events === most.events',
     },
   ]),
+  ...at('upkeep.ts', 'purge', [
+    {
+      name: 'Redis: a full server does not let the indexes follow',
+      find: 'remove(KEYS[1], notOpen)\n',
+      put: "call('ZADD', KEYS[3], 'NX', unpack(all))\nremove(KEYS[1], notOpen)\n",
+    },
+    {
+      name: 'Redis: a full server does not let anything be forgotten',
+      find: '    told[#told + 1] = ${KEPT}\n',
+      put: '    local kept = ${KEPT}\n${LOG}\n',
+    },
+  ]),
 ]

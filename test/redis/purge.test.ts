@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
+import type { Receipt } from '../../src/core/receipt.js'
 import type { Store } from '../../src/store.js'
-import { draft, SHORT_MS } from '../../src/testing/store/drafts.js'
+import { change, draft, HOUR_MS, SHORT_MS } from '../../src/testing/store/drafts.js'
 import { withRedis } from './bench.js'
 
 const bench = withRedis()
@@ -37,3 +38,26 @@ it.each([
   expect(events).toBeLessThan(limit + 32)
   expect((await store.audit({ limit: 1_000 })).events).toHaveLength(750 - events)
 })
+
+it.each(['already seen', 'not seen yet'])(
+  '[R11, R52] a full server forgets what has ended, which its indexes have %s',
+  async (seen) => {
+    const store = bench.open()
+    const drafts = Array.from({ length: 70 }, () => draft())
+    await store.claim(drafts)
+    const { receipts } = await store.get(drafts)
+    await store.swap(receipts.map((receipt) => change(receipt as Receipt, 'succeeded', { forMs: SHORT_MS })))
+    if (seen === 'already seen') await store.scan({ limit: 1 })
+    await sleep(SHORT_MS * 2)
+    await bench.server.cli('CONFIG', 'SET', 'maxmemory', '1mb')
+    try {
+      await expect(store.claim([draft()])).rejects.toThrow('OOM')
+      expect(await store.purge(200, HOUR_MS)).toEqual({ receipts: 70, events: 0 })
+    } finally {
+      await bench.server.cli('CONFIG', 'SET', 'maxmemory', '0')
+    }
+    const { events } = await store.audit({ limit: 1_000 })
+    const forgotten = events.filter(({ event }) => event === 'expired').map(({ key }) => key)
+    expect(forgotten.toSorted()).toEqual(drafts.map(({ key }) => key).toSorted())
+  },
+)
