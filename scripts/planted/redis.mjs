@@ -308,4 +308,23 @@ export const redis = [
       put: '    local kept = ${KEPT}\n${LOG}\n',
     },
   ]),
+  ...at('ioredis.ts', 'wait', [
+    {
+      name: 'Redis: replicas are waited for at a master that does not have the key under its prefix',
+      find: "`${cluster.options.keyPrefix?.toString() ?? ''}${key}`",
+      put: 'key',
+    },
+    {
+      name: 'Redis: where no master is known, any node is asked for its replicas',
+      find: "    if (!node) throw unavailable('written, but no master is known for it now, so no replica could be asked')\n",
+      put: "    if (!node) return cluster.call('WAIT', args)\n",
+    },
+  ]),
+  ...at('slot.ts', 'slot', [
+    {
+      name: 'Redis: an empty hash tag is taken for one',
+      find: 'end > start',
+      put: 'end >= start',
+    },
+  ]),
 ]
