@@ -327,4 +327,11 @@ export const redis = [
       put: 'end >= start',
     },
   ]),
+  ...at('scripts.ts', 'rights', [
+    {
+      name: 'Redis: who may not use the channel is told that nothing was settled',
+      find: "redis.pcall('PUBLISH'",
+      put: "redis.call('PUBLISH'",
+    },
+  ]),
 ]
