@@ -316,8 +316,8 @@ export const redis = [
     },
     {
       name: 'Redis: where no master is known, any node is asked for its replicas',
-      find: "    if (!node) throw unavailable('written, but no master is known for it now, so no replica could be asked')\n",
-      put: "    if (!node) return cluster.call('WAIT', args)\n",
+      find: 'if (!node) throw',
+      put: "if (!node) return cluster.call('WAIT', args)\n    if (!node) throw",
     },
   ]),
   ...at('slot.ts', 'slot', [
@@ -332,6 +332,13 @@ export const redis = [
       name: 'Redis: who may not use the channel is told that nothing was settled',
       find: "redis.pcall('PUBLISH'",
       put: "redis.call('PUBLISH'",
+    },
+  ]),
+  ...at('connect.ts', 'closing', [
+    {
+      name: 'Redis: a store over ioredis that is closed goes on waiting for a server that says nothing',
+      find: 'settings), true)\n  if (!(await whileWanted(signal, single, isCluster(single))))',
+      put: 'settings), true)\n  if (!(await isCluster(single)))',
     },
   ]),
 ]

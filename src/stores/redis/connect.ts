@@ -56,7 +56,7 @@ async function connectIoredis(
   url: URL,
   options: ConnectOptions,
 ): Promise<Driver> {
-  const { timeoutMs, tls } = options
+  const { timeoutMs, tls, signal } = options
   const settings = {
     connectTimeout: timeoutMs,
     retryStrategy: pauseMs,
@@ -64,8 +64,9 @@ async function connectIoredis(
     autoResendUnfulfilledCommands: false,
     ...(tls || url.protocol === 'rediss:' ? { tls: { ...tls } } : {}),
   }
+  signal.throwIfAborted()
   const single = ioredisDriver(new Redis(url.href, settings), true)
-  if (!(await isCluster(single))) return single
+  if (!(await whileWanted(signal, single, isCluster(single)))) return single
   await single.close()
   const { username, password } = url
   const redisOptions = {
@@ -122,7 +123,10 @@ async function isCluster(driver: Driver): Promise<boolean> {
   }
 }
 
-/** As long as it is wanted: `ioredis` gives up by itself when no server is there, `redis` never does. */
+/**
+ * As long as it is wanted: `ioredis` gives up by itself when no server is there, but not while one says nothing, and
+ * `redis` never does.
+ */
 async function whileWanted<T>(signal: AbortSignal, driver: Driver, work: Promise<T>): Promise<T> {
   const onAbort = (): void => void driver.close()
   signal.addEventListener('abort', onAbort)

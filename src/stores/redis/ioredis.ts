@@ -89,6 +89,8 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       return end
     },
     async close() {
+      // Ended again, a connection that is gone would keep the program for two more seconds.
+      if (isClosed) return
       isClosed = true
       for (const subscriber of subscribers) subscriber.disconnect()
       client.off('close', onClose)
