@@ -341,4 +341,11 @@ export const redis = [
       put: 'settings), true)\n  if (!(await isCluster(single)))',
     },
   ]),
+  ...at('node-redis.ts', 'watch', [
+    {
+      name: 'Redis: a cluster that is closed on its way to listen leaves its sockets open',
+      find: 'if (arrived) await Promise.race',
+      put: 'if (arrived) void Promise.race',
+    },
+  ]),
 ]

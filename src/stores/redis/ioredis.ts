@@ -79,8 +79,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       subscriber.on('message', (_channel, message) => listener(String(message)))
       subscribers.add(subscriber)
       const end = (): void => {
-        subscribers.delete(subscriber)
-        subscriber.disconnect()
+        if (subscribers.delete(subscriber)) subscriber.disconnect()
       }
       await subscriber.subscribe(channel).catch((error: unknown) => {
         end()
@@ -93,6 +92,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       if (isClosed) return
       isClosed = true
       for (const subscriber of subscribers) subscriber.disconnect()
+      subscribers.clear()
       client.off('close', onClose)
       cluster?.off('+node', onNode)
       for (const node of cluster?.nodes() ?? []) node.off('close', onClose)
