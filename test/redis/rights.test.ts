@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
 import type { Receipt } from '../../src/core/receipt.js'
+import type { RedisStoreOptions } from '../../src/stores/redis/index.js'
 import { change, draft } from '../../src/testing/store/drafts.js'
 import { withRedis } from './bench.js'
 
@@ -30,3 +31,11 @@ it.each([1, 3])(
     ])
   },
 )
+
+it('[R55] who may not call INFO is refused, and can accept that nothing is verified', async () => {
+  const url = await urlOf('noinfo', 'allchannels', '-info')
+  const levels = async (options: RedisStoreOptions) =>
+    (await bench.open(options, url).check()).findings.map(({ level, code }) => `${level} ${code}`)
+  expect(await levels({})).toEqual(['error UNVERIFIED'])
+  expect(await levels({ accept: ['unverified'] })).toEqual(['warning UNVERIFIED'])
+})

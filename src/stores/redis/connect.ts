@@ -5,7 +5,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { IbidError } from '../../core/errors.js'
 import type { Driver } from './driver.js'
-import { invalidStore } from './faults.js'
+import { invalidStore, isError } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
@@ -113,11 +113,15 @@ async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOp
   return nodeRedisDriver(cluster as NodeRedisCluster, true)
 }
 
-/** Closes the driver where the question is not answered. */
+/**
+ * Closes the driver where the question is not answered. Who may not ask is taken to be on a single server: `check`
+ * says what else is not known then.
+ */
 async function isCluster(driver: Driver): Promise<boolean> {
   try {
     return /cluster_enabled:1/.test(String(await driver.send('', 'INFO', ['cluster'])))
   } catch (error) {
+    if (isError(error, 'NOPERM')) return false
     await driver.close()
     throw error
   }
