@@ -348,4 +348,18 @@ export const redis = [
       put: 'if (arrived) void Promise.race',
     },
   ]),
+  ...at('connect.ts', 'outage', [
+    {
+      name: 'Redis: a connection that died without a word is used for ever',
+      find: '    socketTimeout: silentMs,\n',
+      put: '',
+    },
+  ]),
+  ...at('connect.ts', 'rights', [
+    {
+      name: 'Redis: a URL is of no use to who may not call INFO',
+      find: '    if (isRefusal(error)) return false\n',
+      put: '',
+    },
+  ]),
 ]

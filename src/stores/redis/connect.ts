@@ -5,12 +5,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { IbidError } from '../../core/errors.js'
 import type { Driver } from './driver.js'
-import { invalidStore, isError } from './faults.js'
+import { invalidStore, isRefusal } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
 export interface ConnectOptions {
   readonly timeoutMs: number
+  /** What the slowest answer may take: every call that waits on a connection that is silent for longer was given up. */
+  readonly silentMs: number
   /** Given to the client as it is: certificates, `servername`, … */
   readonly tls?: ConnectionOptions | undefined
   /** Nobody wants the connection any more. */
@@ -56,9 +58,11 @@ async function connectIoredis(
   url: URL,
   options: ConnectOptions,
 ): Promise<Driver> {
-  const { timeoutMs, tls, signal } = options
+  const { timeoutMs, silentMs, tls, signal } = options
   const settings = {
     connectTimeout: timeoutMs,
+    // Counts only while an answer is awaited: what died without a word is replaced, what is idle is left alone.
+    socketTimeout: silentMs,
     retryStrategy: pauseMs,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -121,7 +125,7 @@ async function isCluster(driver: Driver): Promise<boolean> {
   try {
     return /cluster_enabled:1/.test(String(await driver.send('', 'INFO', ['cluster'])))
   } catch (error) {
-    if (isError(error, 'NOPERM')) return false
+    if (isRefusal(error)) return false
     await driver.close()
     throw error
   }
