@@ -11,6 +11,7 @@ import { mcp } from './mcp.mjs'
 import { memory } from './memory.mjs'
 import { postgres } from './postgres.mjs'
 import { queue } from './queue.mjs'
+import { redisLimits } from './redis-limits.mjs'
 import { redis } from './redis.mjs'
 import { remembering } from './remembering.mjs'
 import { run } from './run.mjs'
@@ -31,6 +32,7 @@ export const defects = [
   ...sqlite,
   ...postgres,
   ...redis,
+  ...redisLimits,
   ...broker,
   ...adapters,
   ...mcp,

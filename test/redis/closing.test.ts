@@ -3,7 +3,9 @@
  * its own, in a folder where `redis` is installed and `ioredis` is not, or where it is the other way round.
  */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -57,6 +59,16 @@ describe.each(Object.keys(LIBRARIES))('over %s', (library) => {
 
   it('[R12] closed while no server is there, the program ends', async () => {
     expect(await said(library, 'redis://127.0.0.1:1', 100)).toMatch(/^(CLOSED|STORE_UNAVAILABLE)$/)
+  })
+
+  it('[R12] closed while a server is there that says nothing, the program ends', async () => {
+    const sockets: net.Socket[] = []
+    const silent = net.createServer((socket) => sockets.push(socket.on('error', () => {}).resume()))
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const { port } = silent.address() as net.AddressInfo
+    expect(await said(library, `redis://127.0.0.1:${port}`, 100)).toMatch(/^(CLOSED|STORE_UNAVAILABLE)$/)
+    for (const socket of sockets) socket.destroy()
+    silent.close()
   })
 })
 

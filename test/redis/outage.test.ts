@@ -1,4 +1,6 @@
 /** [R12] A server that is gone or hangs is answered for in bounded time, and used again when it is back. */
+import { once } from 'node:events'
+import net from 'node:net'
 import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
@@ -89,4 +91,33 @@ describe('a store whose server was never there', () => {
     }
     expect(() => redisStore({} as never)).toThrow(expect.objectContaining({ code: 'INVALID_INTENT' }))
   })
+})
+
+it('[R12] a connection from a URL that dies without a word is given up, and made anew', async () => {
+  const pairs: (readonly [near: net.Socket, far: net.Socket])[] = []
+  const line = net.createServer((near) => {
+    const far = net.connect(bench.server.port, '127.0.0.1')
+    for (const socket of [near, far]) socket.on('error', () => {})
+    near.pipe(far).pipe(near)
+    pairs.push([near, far])
+  })
+  await once(line.listen(0, '127.0.0.1'), 'listening')
+  ends.push(() => {
+    for (const socket of pairs.flat()) socket.destroy()
+    line.close()
+  })
+  const { port } = line.address() as net.AddressInfo
+  const store = bench.open(QUICK, `redis://127.0.0.1:${port}`)
+  await put(store)
+  const connections = pairs.length
+  await new Promise((resolve) => setTimeout(resolve, 3 * QUICK.timeoutMs))
+  await put(store)
+  // Idle is not dead.
+  expect(pairs).toHaveLength(connections)
+  for (const [near, far] of pairs) {
+    near.unpipe(far).resume()
+    far.unpipe(near).resume()
+  }
+  await expect(store.get([])).rejects.toThrow('no answer within 400 ms')
+  await eventually(async () => await put(store))
 })

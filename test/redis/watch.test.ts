@@ -1,5 +1,5 @@
 /** When a process begins to listen for settlements, and when it stops. */
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createLayout } from '../../src/stores/redis/layout.js'
@@ -82,6 +82,7 @@ class Subscriber extends EventEmitter {
   }
   destroy(): void {
     this.destroyed++
+    this.isOpen = false
   }
 }
 
@@ -94,4 +95,28 @@ it('a subscription of node-redis that ends while its connection is being made an
   expect(client.destroyed).toBe(0)
   client.emit('connect')
   expect(client.destroyed).toBe(1)
+})
+
+/** A cluster of node-redis that has found its nodes, and listens, when the test says so. */
+class Cluster extends Subscriber {
+  nodeClient = (): void => {}
+  override async connect(): Promise<void> {
+    await once(this, 'found')
+  }
+  override subscribe = async (): Promise<void> => {
+    await once(this, 'listening')
+  }
+}
+
+it('[R12] a cluster of node-redis that is closed on its way to listen is let arrive, and ended then', async () => {
+  const cluster = new Cluster()
+  const driver = nodeRedisDriver(cluster as never)
+  const listening = driver.subscribe('channel', () => {}).catch((error: unknown) => error)
+  await driver.close()
+  cluster.emit('found')
+  await sleep(5)
+  expect(cluster.destroyed).toBe(0)
+  cluster.emit('listening')
+  expect(await listening).toMatchObject({ code: 'CLOSED' })
+  expect(cluster.destroyed).toBe(1)
 })

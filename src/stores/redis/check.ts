@@ -3,6 +3,7 @@
  * that is only in CONFIG. A risk is refused unless it was accepted by name; then it is still told, as a warning.
  */
 import type { StoreFinding, StoreReport } from '../../store.js'
+import { isRefusal } from './faults.js'
 import type { Session } from './session.js'
 
 /** What somebody may knowingly live with. */
@@ -181,9 +182,8 @@ async function fsyncOfMasters(session: Session): Promise<readonly (string | unde
   return replies.map(valueOf)
 }
 
-/** A command that this user may not run, or that the service has taken away. Anything else is a real failure. */
 function refused(error: unknown): readonly unknown[] {
-  if (error instanceof Error && /NOPERM|unknown command|not allowed|disabled/i.test(error.message)) return []
+  if (isRefusal(error)) return []
   throw error
 }
 

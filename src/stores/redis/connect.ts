@@ -5,12 +5,14 @@
 import type { ConnectionOptions } from 'node:tls'
 import { IbidError } from '../../core/errors.js'
 import type { Driver } from './driver.js'
-import { invalidStore } from './faults.js'
+import { invalidStore, isRefusal } from './faults.js'
 import { type IoredisClient, type IoredisCluster, ioredisDriver } from './ioredis.js'
 import { type NodeRedisClient, type NodeRedisCluster, nodeRedisDriver } from './node-redis.js'
 
 export interface ConnectOptions {
   readonly timeoutMs: number
+  /** What the slowest answer may take: every call that waits on a connection that is silent for longer was given up. */
+  readonly silentMs: number
   /** Given to the client as it is: certificates, `servername`, … */
   readonly tls?: ConnectionOptions | undefined
   /** Nobody wants the connection any more. */
@@ -56,16 +58,19 @@ async function connectIoredis(
   url: URL,
   options: ConnectOptions,
 ): Promise<Driver> {
-  const { timeoutMs, tls } = options
+  const { timeoutMs, silentMs, tls, signal } = options
   const settings = {
     connectTimeout: timeoutMs,
+    // Counts only while an answer is awaited: what died without a word is replaced, what is idle is left alone.
+    socketTimeout: silentMs,
     retryStrategy: pauseMs,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     ...(tls || url.protocol === 'rediss:' ? { tls: { ...tls } } : {}),
   }
+  signal.throwIfAborted()
   const single = ioredisDriver(new Redis(url.href, settings), true)
-  if (!(await isCluster(single))) return single
+  if (!(await whileWanted(signal, single, isCluster(single)))) return single
   await single.close()
   const { username, password } = url
   const redisOptions = {
@@ -112,17 +117,24 @@ async function connectNodeRedis(library: NodeRedis, url: URL, options: ConnectOp
   return nodeRedisDriver(cluster as NodeRedisCluster, true)
 }
 
-/** Closes the driver where the question is not answered. */
+/**
+ * Closes the driver where the question is not answered. Who may not ask is taken to be on a single server: `check`
+ * says what else is not known then.
+ */
 async function isCluster(driver: Driver): Promise<boolean> {
   try {
     return /cluster_enabled:1/.test(String(await driver.send('', 'INFO', ['cluster'])))
   } catch (error) {
+    if (isRefusal(error)) return false
     await driver.close()
     throw error
   }
 }
 
-/** As long as it is wanted: `ioredis` gives up by itself when no server is there, `redis` never does. */
+/**
+ * As long as it is wanted: `ioredis` gives up by itself when no server is there, but not while one says nothing, and
+ * `redis` never does.
+ */
 async function whileWanted<T>(signal: AbortSignal, driver: Driver, work: Promise<T>): Promise<T> {
   const onAbort = (): void => void driver.close()
   signal.addEventListener('abort', onAbort)

@@ -30,6 +30,11 @@ export function isError(error: unknown, start: string): boolean {
   return error instanceof Error && error.message.startsWith(start)
 }
 
+/** A command that this user may not run, or that the service has taken away. Anything else is a real failure. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && /NOPERM|unknown command|not allowed|disabled/i.test(error.message)
+}
+
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the client failed without saying why'
   if (error.name === 'MaxRetriesPerRequestError') return 'the server cannot be reached'

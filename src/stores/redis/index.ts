@@ -10,7 +10,7 @@ import { cut, runCuts } from './batches.js'
 import { check, type RedisRisk } from './check.js'
 import { claim } from './claim.js'
 import { decodeReceipt } from './codec.js'
-import { connect, readUrl } from './connect.js'
+import { connect, type ConnectOptions, readUrl } from './connect.js'
 import { type Driver, driverOf, type RedisConnection } from './driver.js'
 import { invalidStore } from './faults.js'
 import { MOST_SHARDS, type Shard } from './layout.js'
@@ -54,10 +54,13 @@ const KNOWN = [
 /** Of a few hundred callers there are three batches: one at the server, one on its way, one at work here. */
 const MAX_BATCH = 86
 const LANES = 4
+/** A call is given up before its connection is, and says so itself. */
+const GRACE_MS = 100
 
 export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): Store {
   const { prefix, shards, timeoutMs, wait, accept, withAudit } = readOptions(options)
-  const session = createSession(opener(connection, timeoutMs, options.tls), {
+  const silentMs = timeoutMs + (wait?.timeoutMs ?? 0) + GRACE_MS
+  const session = createSession(opener(connection, { timeoutMs, silentMs, tls: options.tls }), {
     prefix,
     shards,
     timeoutMs,
@@ -115,12 +118,11 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
 
 function opener(
   connection: RedisConnection,
-  timeoutMs: number,
-  tls: ConnectionOptions | undefined,
+  options: Omit<ConnectOptions, 'signal'>,
 ): (signal: AbortSignal) => Promise<Driver> {
   if (typeof connection === 'string') {
     const url = readUrl(connection)
-    return (signal) => connect(url, { timeoutMs, tls, signal })
+    return (signal) => connect(url, { ...options, signal })
   }
   const driver = driverOf(connection)
   return async () => driver

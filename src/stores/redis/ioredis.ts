@@ -5,6 +5,8 @@
  */
 import { closed } from '../../core/errors.js'
 import type { Argument, Driver } from './driver.js'
+import { unavailable } from './faults.js'
+import { slotOf } from './slot.js'
 
 interface Common {
   call(command: string, args: Argument[]): Promise<unknown>
@@ -20,6 +22,7 @@ export interface IoredisClient extends Common {
 }
 
 export interface IoredisCluster extends Common {
+  readonly options: { readonly keyPrefix?: string | Buffer | undefined }
   readonly slots: readonly (readonly string[])[]
   nodes(role?: 'master'): readonly IoredisClient[]
   duplicate(nodes: [], override: Patient): Common
@@ -37,7 +40,6 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
   const cluster = 'nodes' in client ? client : undefined
   const single = client as IoredisClient
   const subscribers = new Set<Common>()
-  const slots = new Map<string, Promise<number>>()
   let losses = 0
   let isClosed = false
 
@@ -50,21 +52,21 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
     for (const node of cluster.nodes()) onNode(node)
   }
 
-  /** A command without a key, sent where the scripts of `key` are sent. */
-  async function sendBeside(key: string, name: string, args: Argument[]): Promise<unknown> {
-    if (!cluster) return client.call(name, args)
-    const found = slots.get(key) ?? cluster.call('CLUSTER', ['KEYSLOT', key]).then(Number)
-    slots.set(key, found)
-    const master = cluster.slots[await found]?.[0]
+  /** WAIT has no key: it is sent where the scripts of `key` were, under the prefix that the client gives to keys. */
+  async function sendWait(key: string, args: Argument[]): Promise<unknown> {
+    if (!cluster) return client.call('WAIT', args)
+    const slot = slotOf(`${cluster.options.keyPrefix?.toString() ?? ''}${key}`)
+    const master = cluster.slots[slot]?.[0]
     const node = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === master)
-    return (node ?? cluster).call(name, args)
+    // Any other would answer for its own replicas, which have never heard of the write.
+    if (!node) throw unavailable('written, but no master is known for it now, so no replica could be asked')
+    return node.call('WAIT', args)
   }
 
   return {
     client: 'ioredis',
     isCluster: cluster !== undefined,
-    send: async (key, name, args) =>
-      await (name === 'WAIT' ? sendBeside(key, name, args) : client.call(name, args)),
+    send: async (key, name, args) => await (name === 'WAIT' ? sendWait(key, args) : client.call(name, args)),
     async sendToAll(name, args) {
       const masters = cluster ? cluster.nodes('master') : [client]
       return Promise.all(masters.map((master) => master.call(name, args)))
@@ -77,8 +79,7 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       subscriber.on('message', (_channel, message) => listener(String(message)))
       subscribers.add(subscriber)
       const end = (): void => {
-        subscribers.delete(subscriber)
-        subscriber.disconnect()
+        if (subscribers.delete(subscriber)) subscriber.disconnect()
       }
       await subscriber.subscribe(channel).catch((error: unknown) => {
         end()
@@ -87,8 +88,11 @@ export function ioredisDriver(client: IoredisClient | IoredisCluster, owned = fa
       return end
     },
     async close() {
+      // Ended again, a connection that is gone would keep the program for two more seconds.
+      if (isClosed) return
       isClosed = true
       for (const subscriber of subscribers) subscriber.disconnect()
+      subscribers.clear()
       client.off('close', onClose)
       cluster?.off('+node', onNode)
       for (const node of cluster?.nodes() ?? []) node.off('close', onClose)

@@ -1,4 +1,5 @@
 /** `redis`, also called node-redis, as a driver. Only what is used of it is typed here, so that it stays optional. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { closed } from '../../core/errors.js'
 import type { Argument, Driver } from './driver.js'
 
@@ -33,6 +34,9 @@ const PLAIN = { typeMapping: {} }
 
 const openings = new WeakMap<object, Promise<unknown>>()
 
+/** A cluster whose nodes cannot be reached would be on its way for ever. */
+const MOST_ON_ITS_WAY_MS = 5_000
+
 /** Without a listener a lost connection would end the process; the commands it failed say so themselves. */
 const onError = (): void => {}
 
@@ -41,6 +45,7 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
   const cluster = 'nodeClient' in client ? client : undefined
   /** The clients that it made, and how each is ended. */
   const ends = new Map<Common, () => void>()
+  const arrivals = new Map<Common, Promise<unknown>>()
   let losses = 0
   let isClosed = false
 
@@ -51,7 +56,13 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
 
   function own(one: Common): void {
     one.on('error', onError)
-    ends.set(one, cluster ? () => one.destroy() : enderOf(one))
+    ends.set(one, cluster ? () => void endArrived(one, arrivals.get(one)) : enderOf(one))
+  }
+
+  /** Remembers what is on its way, as long as it is. */
+  function arriving<T>(one: Common, arrival: Promise<T>): Promise<T> {
+    arrivals.set(one, arrival)
+    return arrival.finally(() => arrivals.delete(one))
   }
 
   /**
@@ -62,7 +73,7 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
     if (isClosed) throw closed()
     const opening = openings.get(client)
     if (opening || client.isOpen) return opening
-    const started = client.connect().finally(() => openings.delete(client))
+    const started = arriving(client, client.connect()).finally(() => openings.delete(client))
     openings.set(client, started)
     return started
   }
@@ -97,8 +108,11 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
         if (subscriber.isOpen) over?.()
       }
       try {
-        await subscriber.connect()
-        await subscriber.subscribe(channel, listener)
+        const subscribed = subscriber
+          .connect()
+          .then(async () => await subscriber.subscribe(channel, listener))
+        await arriving(subscriber, subscribed)
+        if (isClosed) throw closed()
         return end
       } catch (error) {
         end()
@@ -111,6 +125,16 @@ export function nodeRedisDriver(client: NodeRedisClient | NodeRedisCluster, owne
       for (const [one, end] of ends) if (one.isOpen) end()
     },
   }
+}
+
+/**
+ * A cluster that is destroyed while it finds its nodes, or makes the connection that it listens on, leaves sockets
+ * behind as well; it does not say when one arrives, so it is let finish as a whole.
+ */
+async function endArrived(cluster: Common, arrival: Promise<unknown> | undefined): Promise<void> {
+  const arrived = arrival?.catch(() => {})
+  if (arrived) await Promise.race([arrived, sleep(MOST_ON_ITS_WAY_MS, undefined, { ref: false })])
+  if (cluster.isOpen) cluster.destroy()
 }
 
 /**

@@ -18,8 +18,9 @@ export async function purge(session: Session, limit: number, auditMs: number): P
   for (const shard of layout.shards) {
     await bringUpToDate(session, shard)
     for (let more = true; more;) {
+      // More events may be gone than were asked for, never more receipts.
       const most = { receipts: Math.min(limit - receipts, STEP), events: Math.min(limit - events, STEP) }
-      if (most.receipts === 0 && most.events === 0) return { receipts, events }
+      if (most.receipts === 0 && most.events <= 0) return { receipts, events }
       const step = await purgeStep(session, shard, most, auditMs)
       receipts += step.receipts
       events += step.events
@@ -47,7 +48,7 @@ async function purgeStep(
           due.map((id) => shard.receipts + id),
         )
   // What somebody else took over in this moment is left to the next call.
-  const more = (receipts > 0 && receipts === most.receipts) || (events > 0 && events === most.events)
+  const more = (receipts > 0 && receipts === most.receipts) || (events > 0 && events >= most.events)
   return { receipts, events, more }
 }
 

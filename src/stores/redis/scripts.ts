@@ -92,6 +92,10 @@ export const LOG = `
     if logged == ${MOST_EVENTS} then flush() end
 `
 
+/** Only a hint: who may not use the channel has settled all the same. */
+export const hint = (channel: string, digests: string): string =>
+  `redis.pcall('PUBLISH', ${channel}, ${digests})`
+
 /** A stream has pairs. */
 function entry(key: string): string {
   return `
@@ -194,7 +198,7 @@ end
 if n > 0 then
   call('MSET', unpack(writes))
   if logged > 0 then flush() end
-  if #ended > 0 then call('PUBLISH', args[1], table.concat(ended)) end
+  if #ended > 0 then ${hint('args[1]', 'table.concat(ended)')} end
 end
 return answer
 `)

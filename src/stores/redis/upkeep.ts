@@ -1,4 +1,8 @@
-/** The Lua of what is done in the background, or for a list: indexing, finding what is due, forgetting. */
+/**
+ * The Lua of what is done in the background, or for a list: indexing, finding what is due, forgetting. A full server
+ * refuses a script whose first write may need memory, and would stay full if it refused these: so each takes away
+ * before it adds, INDEX also what is not there.
+ */
 import { CLOCK, journal, KEPT, LOG, script } from './scripts.js'
 
 /**
@@ -37,12 +41,12 @@ end
 local function remove(key, ids)
   if #ids > 0 then call('ZREM', key, unpack(ids)) end
 end
-if #open > 0 then call('ZADD', KEYS[1], unpack(open)) end
-if #ends > 0 then call('ZADD', KEYS[2], unpack(ends)) end
-if #all > 0 then call('ZADD', KEYS[3], 'NX', unpack(all)) end
 remove(KEYS[1], notOpen)
 remove(KEYS[2], notEnding)
 for i = 1, 3 do remove(KEYS[i], gone) end
+if #open > 0 then call('ZADD', KEYS[1], unpack(open)) end
+if #ends > 0 then call('ZADD', KEYS[2], unpack(ends)) end
+if #all > 0 then call('ZADD', KEYS[3], 'NX', unpack(all)) end
 call('SET', KEYS[4], ARGV[2])
 return { '1' }
 `)
@@ -59,10 +63,10 @@ if indexed and last >= 0 and most > 0 then
   if tonumber(string.match(indexed, '^%d+')) <= last then to = indexed end
   local entries = call('XRANGE', KEYS[2], '-', to, 'COUNT', most)
   for i = 1, #entries do
+    -- An entry goes as a whole, also past what was asked for: who gets less than that believes that all is done.
+    if dropped >= most then break end
     local fields = entries[i][2]
     local events = #fields - (fields[#fields] == '' and 3 or 2)
-    -- A single entry can hold more events than were asked for: it goes as a whole, or it would never go.
-    if dropped > 0 and dropped + events > most then break end
     dropped = dropped + events
     old[i] = entries[i][1]
   end
@@ -86,7 +90,7 @@ local note = ARGV[1]
 ${journal('KEYS[3]')}
 local found = call('MGET', unpack(KEYS, 4))
 local floor = found[1] or ''
-local keys, ids = {}, {}
+local keys, ids, told = {}, {}, {}
 for i = 2, #found do
   local there = found[i]
   local state, untilText = sub(there or 'p', 1, 1), sub(there or '', 2, 14)
@@ -96,8 +100,7 @@ for i = 2, #found do
     if epoch > floor then floor = epoch end
     keys[#keys + 1] = key
     ids[#ids + 1] = sub(key, -22)
-    local kept = ${KEPT}
-${LOG}
+    told[#told + 1] = ${KEPT}
   end
 end
 if #keys > 0 then
@@ -105,6 +108,10 @@ if #keys > 0 then
   call('ZREM', KEYS[1], unpack(ids))
   call('ZREM', KEYS[2], unpack(ids))
   call('SET', KEYS[4], floor)
+  for i = 1, #told do
+    local kept = told[i]
+${LOG}
+  end
   if logged > 0 then flush() end
 end
 return { tostring(#keys) }
