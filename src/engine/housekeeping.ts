@@ -24,7 +24,18 @@ const PAUSES = 3
 
 /** `gently`: after each batch, claims have the store to themselves for three times as long as the batch took. */
 export async function sweep(room: Room, auditMs: number, gently?: 'gently'): Promise<Swept> {
-  const { held, released } = await sweepLapsed(room)
+  const sweeping = sweepLapsed(room)
+  // A store that is full refuses these, and has room for them when others were forgotten.
+  await sweeping.catch(() => undefined)
+  const forgotten = await forget(room, auditMs, gently)
+  return { ...(await sweeping), ...forgotten }
+}
+
+async function forget(
+  room: Room,
+  auditMs: number,
+  gently: 'gently' | undefined,
+): Promise<Pick<Swept, 'purged' | 'events'>> {
   let purged = 0
   let events = 0
   for (;;) {
@@ -33,7 +44,7 @@ export async function sweep(room: Room, auditMs: number, gently?: 'gently'): Pro
     purged += gone.receipts
     events += gone.events
     const isLast = gone.receipts < BATCH && gone.events < BATCH
-    if (isLast || room.isClosing()) return { held, released, purged, events }
+    if (isLast || room.isClosing()) return { purged, events }
     if (gently) await pause(room.timers, PAUSES * (room.timers.elapsedMs() - startMs))
   }
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ownerDraft } from '../../src/core/drafts.js'
 import type { Receipt } from '../../src/core/receipt.js'
-import { OutcomeUnknown } from '../../src/index.js'
+import { createIbid, OutcomeUnknown } from '../../src/index.js'
 import { bench, failure, INTENT, leaveBehind, turn, WHERE } from './bench.js'
 
 test('[R14] stuck pending receipts are swept to where a person finds them', async () => {
@@ -38,6 +38,20 @@ test('[R10, R14] sweep gives back what a transaction left behind: it certainly d
   await on.time.pass(1_000)
   expect(await on.open().sweep()).toMatchObject({ held: 0, released: 1 })
   expect((await on.open().get(WHERE))?.state).toBe('released')
+})
+
+test('[R12, R52] a store that refuses to hold what has lapsed forgets what is over all the same', async () => {
+  const on = bench()
+  await on.open().once({ ...INTENT, key: 'over' }, () => 1, { window: '1s' })
+  await leaveBehind(on, { lease: '1s' })
+  await on.time.pass(1_000)
+  const full = createIbid({
+    store: { ...on.inner, swap: () => Promise.reject(new Error('no memory left')) },
+    tenant: 'acme',
+    housekeeping: false,
+  })
+  expect((await failure(full.sweep())).code).toBe('STORE_UNAVAILABLE')
+  expect(await on.open().sweep()).toMatchObject({ held: 1, purged: 0 })
 })
 
 test('[R8] sweep and a renewal in the same moment: a lease that was renewed is not swept', async () => {
