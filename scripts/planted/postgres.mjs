@@ -266,4 +266,11 @@ export const postgres = [
     find: '    if (some === 0) break\n',
     put: '    return some\n',
   },
+  {
+    name: 'Postgres: what work left behind asks after the swap, and undoes it',
+    file: 'src/stores/postgres/transact.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: '      open = false\n      await Promise.all(unanswered)\n      return',
+    put: '      return',
+  },
 ]

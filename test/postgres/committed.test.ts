@@ -38,12 +38,57 @@ describe.each([
     let left: Promise<unknown> | undefined
     const told = ibid.transact(order, async (tx) => {
       await tx.query(INSERT, [order.key])
-      // The second is asked when the work has returned, and before the commit is.
-      left = tx.query('select 1').then(() => tx.query(INSERT, [order.key]))
+      left = tx.query(INSERT, [order.key])
       left.catch(() => {})
     })
     await expect(told).rejects.toMatchObject({ code: '23505' })
     await expect(left).rejects.toMatchObject({ code: '23505' })
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+  })
+
+  it('[R10] is not told as committed when its work still asks while the receipt is settled', async () => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `late ${name}` }
+    let left: Promise<unknown> | undefined
+    const told = ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      // The second is asked when the work has returned, and before the commit is.
+      left = tx.query('select 1').then(() => tx.query(INSERT, [order.key]))
+      left.catch(() => {})
+    })
+    await expect(told).rejects.toThrow(/transaction has ended; nothing was written/)
+    await expect(left).rejects.toThrow(/transaction has ended/)
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+  })
+
+  it('[R10] keeps its receipt when what its work did not wait for goes back to a savepoint', async () => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `back ${name}` }
+    let left: Promise<unknown> | undefined
+    const result = await ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      await tx.query('savepoint optional')
+      left = Promise.all([tx.query('select pg_sleep(0.1)'), tx.query('rollback to optional')])
+    })
+    await left
+    expect(result.receipt.state).toBe('succeeded')
+    expect(await orders(order.key)).toBe(1)
+    const own = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+    expect((await own.get(order))?.state).toBe('succeeded')
+  })
+
+  it('[R10] refuses to go back to a savepoint once its receipt is being settled', async () => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `too late ${name}` }
+    const told = ibid.transact(order, async (tx) => {
+      await tx.query(INSERT, [order.key])
+      await tx.query('savepoint optional')
+      const left = tx.query('select pg_sleep(0.1)').then(() => tx.query('rollback to optional'))
+      left.catch(() => {})
+    })
+    await expect(told).rejects.toThrow(/transaction has ended; nothing was written/)
     expect(await orders(order.key)).toBe(0)
     expect((await ibid.get(order))?.state).toBe('released')
   })

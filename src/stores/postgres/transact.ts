@@ -54,7 +54,8 @@ export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
 /**
  * What comes after the end would be on a connection that is somebody else's by then: it is refused. What the work has
  * asked and not waited for belongs to it: where that fails, the server answers a commit by rolling back, and no
- * library takes that for an error.
+ * library takes that for an error. And it is over before the receipt is settled: a `rollback to savepoint` that came
+ * after the swap would undo it, and the rest would be kept. Work that still asks then is not done: nothing of it is kept.
  */
 async function during<T>(
   desk: Desk,
@@ -64,21 +65,29 @@ async function during<T>(
   work: Work<T>,
 ): Promise<T> {
   let open = true
+  let ended = false
+  let late: Error | undefined
   function mustBeOpen(): void {
-    if (!open) throw transactionEnded()
+    if (open) return
+    late ??= transactionEnded()
+    throw late
   }
   const unanswered = new Set<Promise<unknown>>()
   const swap = swapOn(desk, session, settled)
   try {
     const result = await work(txOf(executor, mustBeOpen, unanswered), async (change) => {
-      mustBeOpen()
+      if (ended) throw transactionEnded()
+      open = false
+      await Promise.all(unanswered)
       return await swap(change)
     })
     open = false
     await Promise.all(unanswered)
+    if (late) throw late
     return result
   } finally {
     open = false
+    ended = true
   }
 }
 
