@@ -273,4 +273,18 @@ export const postgres = [
     find: '      open = false\n      await Promise.all(unanswered)\n      return',
     put: '      return',
   },
+  {
+    name: 'Postgres: what failed work left running with the client writes after the rollback',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: 'handedOut || unanswered > 0 || ',
+    put: '',
+  },
+  {
+    name: 'Postgres: the client of postgres.js goes on when its transaction has ended',
+    file: 'src/stores/postgres/until-ended.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: '      open = false\n',
+    put: '',
+  },
 ]

@@ -1,8 +1,10 @@
 /** [R10] What is told as committed was committed: whatever the work leaves behind, ends by itself or breaks. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import { Pool, type PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createIbid, Rejected } from '../../src/index.js'
+import { createIbid, NotExecuted, Rejected } from '../../src/index.js'
 import { beginOn, withPostgres } from './bench.js'
 
 const bench = withPostgres()
@@ -92,6 +94,79 @@ describe.each([
     expect(await orders(order.key)).toBe(0)
     expect((await ibid.get(order))?.state).toBe('released')
   })
+})
+
+describe.each([
+  ['a client of pg', () => bench.open(), (client: unknown) => (text: string) => (client as Pool).query(text)],
+  [
+    'Drizzle',
+    () => bench.open(),
+    (client: unknown) => {
+      const db = drizzle(client as PoolClient)
+      return async (text: string) => await db.execute(text)
+    },
+  ],
+  [
+    'postgres.js',
+    () => bench.open({}, sql),
+    (client: unknown) => async (text: string) => await (client as postgres.Sql).unsafe(text),
+  ],
+])('what work that fails leaves running on %s', (name, open, via) => {
+  it.each([
+    ['fails', () => new RangeError('no stock')],
+    ['is refused', () => new Rejected('no stock')],
+    ['meets a constraint', () => Object.assign(new Error('no stock'), { code: '23505', severity: 'ERROR' })],
+  ])('[R10] keeps nothing when that %s', async (how, failure) => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `${how} ${name}` }
+    let left: Promise<unknown> | undefined
+    const told = ibid.transact(order, async (tx) => {
+      const ask = via(tx.client)
+      const debit = async (): Promise<void> => {
+        await ask(`insert into orders values ('${order.key}')`)
+        await ask('select pg_sleep(0.1)')
+        await ask(`insert into orders values ('${order.key} fee')`)
+      }
+      left = debit()
+      left.catch(() => {})
+      await sleep(40)
+      throw failure()
+    })
+    await expect(told).rejects.toThrow('no stock')
+    await expect(left).rejects.toThrow(/connection|queryable|ended|failed/i)
+    expect([await orders(order.key), await orders(`${order.key} fee`)]).toEqual([0, 0])
+  })
+})
+
+it('[R10] a transaction of postgres.js refuses its client when it has ended, savepoints included', async () => {
+  const ibid = createIbid({ store: bench.open({}, sql), tenant: 'acme', housekeeping: false })
+  const kept: postgres.TransactionSql[] = []
+  await ibid.transact({ scope: 'order', key: 'kept sql' }, async (tx) => {
+    const client = tx.client as postgres.TransactionSql
+    await client.savepoint(async (inner) => {
+      kept.push(client, inner)
+      await inner`insert into orders values ('inside')`
+    })
+  })
+  for (const client of kept) {
+    expect(() => client`insert into orders values ('late')`).toThrow(/transaction has ended/)
+    expect(() => client.unsafe('select 1')).toThrow(/transaction has ended/)
+    expect(() => client.savepoint(() => [])).toThrow(/transaction has ended/)
+  }
+  expect([await orders('inside'), await orders('late')]).toEqual([1, 0])
+})
+
+it('work that is refused, and has nothing left, keeps its connection', async () => {
+  const ibid = createIbid({ store: bench.open({ maxConnections: 1 }), tenant: 'acme', housekeeping: false })
+  const pids: unknown[] = []
+  for (const refusal of [new Rejected('no stock'), new NotExecuted('no stock'), undefined]) {
+    const told = ibid.transact({ scope: 'order', key: `pid ${pids.length}` }, async (tx) => {
+      pids.push((await tx.query('select pg_backend_pid() as pid')).rows[0]?.['pid'])
+      if (refusal) throw refusal
+    })
+    expect((await Promise.allSettled([told]))[0].status).toBe(refusal ? 'rejected' : 'fulfilled')
+  }
+  expect(new Set(pids).size).toBe(1)
 })
 
 it('[R10] a transaction whose client fails after the last word of the work is not told as committed', async () => {

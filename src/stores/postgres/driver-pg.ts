@@ -139,20 +139,28 @@ async function inTransaction<T>(
   work: (session: TransactionSession) => Promise<T>,
 ): Promise<T> {
   await client.query({ text: 'begin isolation level read committed', query_timeout: answerMs })
+  let handedOut = false
+  let unanswered = 0
   let result: T
   try {
     result = await work({
-      client,
+      get client() {
+        handedOut = true
+        return client
+      },
       run: session.run,
       async query(text, params) {
-        return (await client.query({ text, values: [...params] })).rows as readonly Record<string, unknown>[]
+        unanswered++
+        const asked = client.query({ text, values: [...params] }).finally(() => unanswered--)
+        return (await asked).rows as readonly Record<string, unknown>[]
       },
     })
   } catch (error) {
-    // Work that was left behind may have the client in hand, and what it asks next must not come after a rollback,
-    // outside of any transaction. The connection is closed for this error, which rolls back as well.
+    // Work that fails may have left something running that has the client in hand, and what that asks next must not come
+    // after a rollback, outside of any transaction. Then the connection is closed instead, which rolls back as well.
     // Where a rollback fails, the server makes one by itself; what the work said is what its caller is told.
-    if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
+    if (handedOut || unanswered > 0 || wasLeftBehind(error)) broke(error ?? new Error('the work failed'))
+    else await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
     throw error
   }
   const { command } = await client.query({ text: 'commit', query_timeout: answerMs })
