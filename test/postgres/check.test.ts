@@ -1,5 +1,6 @@
 /** [R55] What `check` refuses, what it warns of, and what it never says. */
 import { Pool } from 'pg'
+import postgres from 'postgres'
 import { describe, expect, it } from 'vitest'
 import { createIbid } from '../../src/index.js'
 import { withPostgres } from './bench.js'
@@ -59,6 +60,29 @@ describe('check', () => {
     ])
     await bench.server.set({ autovacuum: 'on' })
     await pool.end()
+  })
+
+  it('[R55] refuses a pool that hears no warnings', async () => {
+    const options = '-c client_min_messages=error'
+    const pool = new Pool({ connectionString: bench.server.url, options })
+    const { findings } = await bench.open({}, pool).check()
+    expect(findings).toMatchObject([{ level: 'error', code: 'WARNINGS_OFF' }])
+    // Sessions of the store's own have what they need.
+    const own = bench.open({}, { connectionString: bench.server.url, options })
+    expect((await own.check()).findings).toEqual([])
+    await pool.end()
+  })
+
+  it('[R55] warns of postgres.js where a commit waits for a standby', async () => {
+    const sql = postgres(bench.server.url, { onnotice: () => {} })
+    expect((await bench.open({}, sql).check()).findings).toEqual([])
+    await bench.server.set({ synchronous_standby_names: 'nobody', synchronous_commit: 'local' })
+    await settled('synchronous_commit', 'local')
+    const { findings } = await bench.open({}, sql).check()
+    expect(findings).toMatchObject([{ level: 'warning', code: 'WARNINGS_NOT_SEEN' }])
+    await bench.server.set({ synchronous_standby_names: '', synchronous_commit: 'on' })
+    await settled('synchronous_commit', 'on')
+    await sql.end()
   })
 
   it('never shows a password', async () => {

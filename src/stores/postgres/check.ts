@@ -1,6 +1,7 @@
 /** Is the server set up so that what it acknowledges is still there after a crash, and is it the primary? */
 import type { StoreFinding, StoreReport } from '../../store.js'
 import { type Desk, send } from './desk.js'
+import type { Driver } from './driver.js'
 import type { PostgresRisk } from './options.js'
 import type { Row } from './rows.js'
 
@@ -20,7 +21,12 @@ interface Facts {
 
 export async function check(desk: Desk): Promise<StoreReport> {
   const facts = await read(desk)
-  const found = [...durability(facts), ...replication(facts), ...surroundings(facts, desk.driver.own)]
+  const found = [
+    ...durability(facts),
+    ...replication(facts),
+    ...warnings(facts, desk.driver),
+    ...surroundings(facts, desk.driver.own),
+  ]
   return {
     store: 'postgres',
     findings: found.map(({ risk, ...finding }) =>
@@ -42,6 +48,7 @@ const SETTINGS = [
   'full_page_writes',
   'synchronous_commit',
   'synchronous_standby_names',
+  'client_min_messages',
   'default_transaction_isolation',
   'autovacuum',
   'data_checksums',
@@ -134,6 +141,31 @@ function replication({ isReplica, replicas, synchronous, settings }: Facts): rea
       message: `no commit waits for a replica (${replicas} connected): a failover can lose the last acknowledged receipts`,
       remedy:
         'set synchronous_standby_names and synchronous_commit = on, or hold payments while a failover is settled',
+    },
+  ]
+}
+
+/** A commit that was kept from waiting for its standby is told by a warning, and by nothing else. */
+function warnings({ settings }: Facts, { hearsWarnings }: Driver): readonly Found[] {
+  if (!hearsWarnings && settings['synchronous_standby_names'] !== '') {
+    return [
+      {
+        level: 'warning',
+        code: 'WARNINGS_NOT_SEEN',
+        message:
+          'postgres.js does not show warnings: a commit whose wait for its standby was cancelled is acknowledged, and a failover can lose it',
+        remedy: 'give the store a URL or a pool of pg, or never cancel a session that waits for SyncRep',
+      },
+    ]
+  }
+  if (!hearsWarnings || settings['client_min_messages'] !== 'error') return []
+  return [
+    {
+      level: 'error',
+      code: 'WARNINGS_OFF',
+      message:
+        'client_min_messages is error: a commit whose wait for its standby was cancelled would be acknowledged',
+      remedy: 'set client_min_messages = warning for this role or pool, or give the store a URL of its own',
     },
   ]
 }

@@ -4,10 +4,10 @@
  */
 import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection, notCommitted, notReplicated, wasLeftBehind } from './errors.js'
+import { brokeConnection, notCommitted, notReplicated, wasLeftBehind, wasNotReplicated } from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
-import type { PgClient, PgPool } from './shapes.js'
+import type { PgClient, PgPool, PgQuery, PgResult } from './shapes.js'
 import type { Statement } from './statements.js'
 
 function ignore(): void {}
@@ -67,7 +67,19 @@ export function foreignPool(pool: PgPool, answerMs: number): PgSource {
   }
 }
 
+/** Writes a few bytes to the server's log, and nothing to a table: its commit waits for the standby as any does. */
+const BARRIER: Statement = { name: '', text: `select pg_logical_emit_message(true, 'ibid', '')` }
+
 export function pgDriver(source: PgSource): Driver {
+  // What was kept from waiting is there to be read. Before anything is believed that is read, a commit must have waited.
+  let unreplicated = 0
+
+  async function catchUp(session: Session): Promise<void> {
+    const known = unreplicated
+    await session.run(BARRIER, [])
+    if (known === unreplicated) unreplicated = 0
+  }
+
   async function using<T>(
     client: PgClient,
     work: (session: Session, broke: (error: unknown) => void) => Promise<T>,
@@ -82,6 +94,7 @@ export function pgDriver(source: PgSource): Driver {
       return await work(sessionOf(client, source.answerMs), onError)
     } catch (error) {
       if (brokeConnection(error)) broken ??= error
+      if (wasNotReplicated(error)) unreplicated++
       source.failed(error)
       throw error
     } finally {
@@ -92,8 +105,12 @@ export function pgDriver(source: PgSource): Driver {
 
   return {
     own: source.own,
+    hearsWarnings: true,
     async run(statement, params) {
-      return await using(await source.work(), async (session) => await session.run(statement, params))
+      return await using(await source.work(), async (session) => {
+        if (unreplicated > 0) await catchUp(session)
+        return await session.run(statement, params)
+      })
     },
     async script(text) {
       const client = await source.work()
@@ -115,19 +132,25 @@ function sessionOf(client: PgClient, answerMs: number): Session {
   return {
     async run({ name, text }: Statement, params) {
       const values = params.map(asBinary)
-      let warned = false
-      const onNotice = ({ code }: { readonly code?: string }): void => {
-        warned ||= code === WARNING
-      }
-      client.on('notice', onNotice)
-      try {
-        const result = await client.query({ name, text, values, rowMode: 'array', query_timeout: answerMs })
-        if (warned) throw notReplicated()
-        return result.rows as readonly Row[]
-      } finally {
-        client.removeListener('notice', onNotice)
-      }
+      const asked = { name, text, values, rowMode: 'array', query_timeout: answerMs } as const
+      return (await committing(client, asked)).rows as readonly Row[]
     },
+  }
+}
+
+/** For whatever commits: refused where that was kept from waiting for the standby. */
+async function committing(client: PgClient, asked: PgQuery): Promise<PgResult> {
+  let warned = false
+  const onNotice = ({ code }: { readonly code?: string }): void => {
+    warned ||= code === WARNING
+  }
+  client.on('notice', onNotice)
+  try {
+    const result = await client.query(asked)
+    if (warned) throw notReplicated()
+    return result
+  } finally {
+    client.removeListener('notice', onNotice)
   }
 }
 
@@ -163,7 +186,7 @@ async function inTransaction<T>(
     else await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
     throw error
   }
-  const { command } = await client.query({ text: 'commit', query_timeout: answerMs })
+  const { command } = await committing(client, { text: 'commit', query_timeout: answerMs })
   if (command === 'ROLLBACK') throw notCommitted()
   return result
 }

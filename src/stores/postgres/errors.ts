@@ -74,15 +74,18 @@ export function tooBusy(): IbidError {
   })
 }
 
+const NOT_REPLICATED = 'the commit was kept from waiting for its synchronous standby: a failover may lose it'
+
 export function notReplicated(): IbidError {
-  return new IbidError(
-    'the commit was kept from waiting for its synchronous standby: a failover may lose it',
-    {
-      code: 'STORE_UNAVAILABLE',
-      retriable: true,
-      action: 'repeat the same call with the same key',
-    },
-  )
+  return new IbidError(NOT_REPLICATED, {
+    code: 'STORE_UNAVAILABLE',
+    retriable: true,
+    action: 'repeat the same call with the same key',
+  })
+}
+
+export function wasNotReplicated(error: unknown): boolean {
+  return error instanceof IbidError && error.message === NOT_REPLICATED
 }
 
 export function notCommitted(): IbidError {
