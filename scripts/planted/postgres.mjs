@@ -301,4 +301,11 @@ export const postgres = [
     find: '        if (unreplicated > 0) await catchUp(session)\n',
     put: '',
   },
+  {
+    name: 'Postgres: a commit that was answered with ROLLBACK, unseen, is told as committed',
+    file: 'src/stores/postgres/transact.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: ' await mustBeThere(desk, settled)\n',
+    put: ' settled.length += 0\n',
+  },
 ]

@@ -169,17 +169,36 @@ it('work that is refused, and has nothing left, keeps its connection', async () 
   expect(new Set(pids).size).toBe(1)
 })
 
-it('[R10] a transaction whose client fails after the last word of the work is not told as committed', async () => {
-  const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
-  const order = { scope: 'order', key: 'kept client' }
-  const told = ibid.transact(order, async (tx) => {
-    const client = tx.client as PoolClient
-    await client.query(INSERT, [order.key])
-    void client.query('select 1').then(() => client.query('select nonsense').catch(() => {}))
+describe.each([
+  [
+    'of its own',
+    () => bench.open(),
+    (client: unknown) => async (text: string) => void (await (client as Pool).query(text)),
+  ],
+  [
+    'of a library of the caller',
+    () => bench.open({ begin }),
+    (client: unknown) => async (text: string) => void (await (client as Pool).query(text)),
+  ],
+  [
+    'of postgres.js',
+    () => bench.open({}, sql),
+    (client: unknown) => async (text: string) => void (await (client as postgres.Sql).unsafe(text)),
+  ],
+])('a transaction %s', (name, open, via) => {
+  it('[R10] whose client fails after the last word of the work is not told as committed', async () => {
+    const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+    const order = { scope: 'order', key: `kept client ${name}` }
+    const told = ibid.transact(order, async (tx) => {
+      const ask = via(tx.client)
+      await ask(`insert into orders values ('${order.key}')`)
+      void ask('select 1').then(() => ask('select nonsense').catch(() => {}))
+    })
+    await expect(told).rejects.toThrow(/nothing was written|current transaction is aborted/)
+    expect(await orders(order.key)).toBe(0)
+    expect((await ibid.get(order))?.state).toBe('released')
+    expect((await ibid.transact(order, () => 'again')).replayed).toBe(false)
   })
-  await expect(told).rejects.toThrow(/rolled back; nothing was written/)
-  expect(await orders(order.key)).toBe(0)
-  expect((await ibid.get(order))?.state).toBe('released')
 })
 
 it.each(['commit', 'ROLLBACK', ' -- done\n/* now */ ;end', 'rollback work', 'abort', 'begin'])(

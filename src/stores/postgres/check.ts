@@ -146,8 +146,8 @@ function replication({ isReplica, replicas, synchronous, settings }: Facts): rea
 }
 
 /** A commit that was kept from waiting for its standby is told by a warning, and by nothing else. */
-function warnings({ settings }: Facts, { hearsWarnings }: Driver): readonly Found[] {
-  if (!hearsWarnings && settings['synchronous_standby_names'] !== '') {
+function warnings({ settings }: Facts, { seesCommits }: Driver): readonly Found[] {
+  if (!seesCommits && settings['synchronous_standby_names'] !== '') {
     return [
       {
         level: 'warning',
@@ -158,7 +158,7 @@ function warnings({ settings }: Facts, { hearsWarnings }: Driver): readonly Foun
       },
     ]
   }
-  if (!hearsWarnings || settings['client_min_messages'] !== 'error') return []
+  if (!seesCommits || settings['client_min_messages'] !== 'error') return []
   return [
     {
       level: 'error',

@@ -105,7 +105,7 @@ export function pgDriver(source: PgSource): Driver {
 
   return {
     own: source.own,
-    hearsWarnings: true,
+    seesCommits: true,
     async run(statement, params) {
       return await using(await source.work(), async (session) => {
         if (unreplicated > 0) await catchUp(session)

@@ -27,7 +27,7 @@ export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
 
   return {
     own: false,
-    hearsWarnings: false,
+    seesCommits: false,
     run: sessionOf(sql).run,
     async script(text) {
       await inTime(sql.unsafe(text).simple())
