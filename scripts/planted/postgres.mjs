@@ -308,4 +308,11 @@ export const postgres = [
     find: ' await mustBeThere(desk, settled)\n',
     put: ' settled.length += 0\n',
   },
+  {
+    name: 'Postgres: the second statement of a text ends the transaction',
+    file: 'src/stores/postgres/driver-pg.ts',
+    tests: ['test/postgres/committed.test.ts'],
+    find: ", queryMode: 'extended' })",
+    put: ' })',
+  },
 ]

@@ -201,20 +201,45 @@ describe.each([
   })
 })
 
-it.each(['commit', 'ROLLBACK', ' -- done\n/* now */ ;end', 'rollback work', 'abort', 'begin'])(
-  '[R10] work cannot end its transaction with %j, and keeps or loses nothing by trying',
-  async (end) => {
-    const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
-    const order = { scope: 'order', key: `ended by ${end}`.replaceAll('\n', ' ') }
-    const told = ibid.transact(order, async (tx) => {
-      await tx.query(INSERT, [order.key])
-      await tx.query(end)
-    })
-    await expect(told).rejects.toMatchObject({ code: 'INVALID_INTENT' })
-    expect(await orders(order.key)).toBe(0)
-    expect((await ibid.get(order))?.state).toBe('released')
-  },
-)
+it.each([
+  'commit',
+  'ROLLBACK',
+  ' -- done\n/* now */ ;end',
+  '/* a /* b */ c */ commit',
+  'rollback work',
+  'abort',
+  'begin',
+])('[R10] work cannot end its transaction with %j, and keeps or loses nothing by trying', async (end) => {
+  const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })
+  const order = { scope: 'order', key: `ended by ${end}`.replaceAll('\n', ' ') }
+  const told = ibid.transact(order, async (tx) => {
+    await tx.query(INSERT, [order.key])
+    await tx.query(end)
+  })
+  await expect(told).rejects.toMatchObject({ code: 'INVALID_INTENT' })
+  expect(await orders(order.key)).toBe(0)
+  expect((await ibid.get(order))?.state).toBe('released')
+})
+
+describe.each([
+  ['of its own', () => bench.open()],
+  ['of postgres.js', () => bench.open({}, sql)],
+])('a transaction %s', (name, open) => {
+  it.each(["insert into orders values ('several'); commit", 'commit; begin', 'select 1; commit; begin'])(
+    '[R10] takes one statement at a time: not %j',
+    async (text) => {
+      const ibid = createIbid({ store: open(), tenant: 'acme', housekeeping: false })
+      const order = { scope: 'order', key: `several ${text} ${name}` }
+      const told = ibid.transact(order, async (tx) => {
+        await tx.query(INSERT, [order.key])
+        await tx.query(text)
+      })
+      await expect(told).rejects.toThrow(/multiple commands|not for the work/)
+      expect([await orders(order.key), await orders('several')]).toEqual([0, 0])
+      expect((await ibid.get(order))?.state).toBe('released')
+    },
+  )
+})
 
 it('[R10] work may go back to a savepoint', async () => {
   const ibid = createIbid({ store: bench.open(), tenant: 'acme', housekeeping: false })

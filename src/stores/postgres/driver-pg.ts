@@ -174,8 +174,10 @@ async function inTransaction<T>(
       run: session.run,
       async query(text, params) {
         unanswered++
-        const asked = client.query({ text, values: [...params] }).finally(() => unanswered--)
-        return (await asked).rows as readonly Record<string, unknown>[]
+        // In this mode a text is one statement, or it is refused: no second one can end the transaction.
+        const asked = client.query({ text, values: [...params], queryMode: 'extended' })
+        const { rows } = await asked.finally(() => unanswered--)
+        return rows as readonly Record<string, unknown>[]
       },
     })
   } catch (error) {

@@ -40,7 +40,8 @@ export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
           return await work({
             client,
             run: session.run,
-            query: async (text, params) => [...(await tx.unsafe(text, [...params]))],
+            // Not the simple protocol, where a text may be several statements, and end the transaction.
+            query: async (text, params) => [...(await tx.unsafe(text, [...params], { simple: false }))],
           })
         } finally {
           end()

@@ -14,6 +14,7 @@ export interface PgQuery {
   readonly name?: string
   readonly values?: unknown[]
   readonly rowMode?: 'array'
+  readonly queryMode?: 'extended'
   readonly query_timeout?: number
 }
 
@@ -46,7 +47,11 @@ export interface PostgresJsQuery extends Promise<readonly Readonly<Record<string
 }
 
 export interface PostgresJsTransaction {
-  unsafe(text: string, params?: unknown[], options?: { readonly prepare?: boolean }): PostgresJsQuery
+  unsafe(
+    text: string,
+    params?: unknown[],
+    options?: { readonly prepare?: boolean; readonly simple?: boolean },
+  ): PostgresJsQuery
 }
 
 export interface PostgresJs extends PostgresJsTransaction {
