@@ -49,6 +49,8 @@ const SETTINGS = [
   'synchronous_commit',
   'synchronous_standby_names',
   'client_min_messages',
+  'server_encoding',
+  'extra_float_digits',
   'default_transaction_isolation',
   'autovacuum',
   'data_checksums',
@@ -178,6 +180,22 @@ function surroundings({ version, settings }: Facts, own: boolean): readonly Foun
       code: 'SERVER_TOO_OLD',
       message: `this server is Postgres ${settings['server_version']}; 14 is the oldest that works`,
       remedy: 'upgrade the server',
+    })
+  }
+  if (settings['server_encoding'] !== 'UTF8') {
+    found.push({
+      level: 'error',
+      code: 'NOT_UTF8',
+      message: `this database is encoded in ${settings['server_encoding']}: keys and outcomes with other letters cannot be kept`,
+      remedy: "give the store a database that was made with encoding 'UTF8'",
+    })
+  }
+  if (Number(settings['extra_float_digits']) < 1) {
+    found.push({
+      level: 'error',
+      code: 'INEXACT_NUMBERS',
+      message: `extra_float_digits is ${settings['extra_float_digits']}: epochs come back rounded, and two attempts can have the same`,
+      remedy: 'set extra_float_digits = 1 for this role or pool, or give the store a URL of its own',
     })
   }
   if (settings['autovacuum'] === 'off') {
