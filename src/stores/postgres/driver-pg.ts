@@ -4,7 +4,14 @@
  */
 import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection, notCommitted, notReplicated, wasLeftBehind, wasNotReplicated } from './errors.js'
+import {
+  brokeConnection,
+  notCommitted,
+  notConnected,
+  notReplicated,
+  wasLeftBehind,
+  wasNotReplicated,
+} from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
 import type { PgClient, PgPool, PgQuery, PgResult } from './shapes.js'
@@ -50,21 +57,36 @@ export interface PgSource {
   end(): Promise<void>
 }
 
-export function foreignPool(pool: PgPool, answerMs: number): PgSource {
+export function foreignPool(pool: PgPool, answerMs: number, connectMs: number): PgSource {
   hearBroken(pool)
+  const connect = async (): Promise<PgClient> =>
+    pool.options?.connectionTimeoutMillis ? await pool.connect() : await connectWithin(pool, connectMs)
   return {
     own: false,
     answerMs,
-    work: async () => await pool.connect(),
-    transaction: async () => await pool.connect(),
+    work: connect,
+    transaction: connect,
     // Of a pool of one, whoever listens would leave none for anything else.
-    listening: pool.options?.max === 1 ? undefined : async () => await pool.connect(),
+    listening: pool.options?.max === 1 ? undefined : connect,
     failed: ignore,
     async end() {
       pool.removeListener('error', ignore)
       pool.removeListener('acquire', hear)
     },
   }
+}
+
+/** A pool that was given no limit waits as long as its server hangs. A connection that comes later goes back. */
+async function connectWithin(pool: PgPool, ms: number): Promise<PgClient> {
+  const asked = pool.connect()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      asked.then((client) => client.release()).catch(ignore)
+      reject(notConnected(ms))
+    }, ms)
+  })
+  return await Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }
 
 /** Writes a few bytes to the server's log, and nothing to a table: its commit waits for the standby as any does. */

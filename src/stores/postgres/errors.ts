@@ -105,6 +105,15 @@ export function timedOut(afterMs: number): IbidError {
   })
 }
 
+export function notConnected(afterMs: number): IbidError {
+  return new IbidError(`the pool gave no connection to the Postgres server within ${afterMs} ms`, {
+    code: 'STORE_UNAVAILABLE',
+    retriable: true,
+    action:
+      'repeat the same call with the same key once the server is back, or give the pool more connections',
+  })
+}
+
 export function invalidConnection(message: string): IbidError {
   return new IbidError(`${message}; nothing was executed`, {
     code: 'INVALID_INTENT',

@@ -27,7 +27,7 @@ export interface PgClient {
 }
 
 export interface PgPool {
-  readonly options?: { readonly max?: number }
+  readonly options?: { readonly max?: number; readonly connectionTimeoutMillis?: number }
   connect(): Promise<PgClient>
   end(): Promise<void>
   on(event: 'error' | 'acquire', listener: (argument: never) => void): unknown
