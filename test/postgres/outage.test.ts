@@ -94,7 +94,7 @@ describe('a store whose server was never there', () => {
   })
 })
 
-it('[R12] a pool without a limit that gives no connection is not waited for, and gets back what comes late', async () => {
+it('[R12] a pool without a limit that gives no connection is not waited for, and gets back what is late', async () => {
   const pool = new Pool({ connectionString: bench.server.url, max: 1 })
   ends.push(() => pool.end())
   const store = bench.open({ connectTimeoutMs: 300 }, pool)

@@ -93,7 +93,7 @@ async function connectWithin(pool: PgPool, ms: number): Promise<PgClient> {
 const BARRIER: Statement = { name: '', text: `select pg_logical_emit_message(true, 'ibid', '')` }
 
 export function pgDriver(source: PgSource): Driver {
-  // What was kept from waiting is there to be read. Before anything is believed that is read, a commit must have waited.
+  // What was kept from waiting can be read. Before anything is believed that is read, a commit must have waited.
   let unreplicated = 0
 
   async function catchUp(session: Session): Promise<void> {
@@ -203,8 +203,8 @@ async function inTransaction<T>(
       },
     })
   } catch (error) {
-    // Work that fails may have left something running that has the client in hand, and what that asks next must not come
-    // after a rollback, outside of any transaction. Then the connection is closed instead, which rolls back as well.
+    // Work that fails may have left something running that has the client in hand, and what that asks next must not
+    // come after a rollback, outside of any transaction. Then the connection is closed instead, which rolls back as well.
     // Where a rollback fails, the server makes one by itself; what the work said is what its caller is told.
     if (handedOut || unanswered > 0 || wasLeftBehind(error)) broke(error ?? new Error('the work failed'))
     else await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)

@@ -57,8 +57,8 @@ export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
 }
 
 /**
- * A commit that is answered with ROLLBACK is no error to most libraries: the receipts say what became of it. One that is
- * gone was settled: nobody forgets a pending one.
+ * A commit that is answered with ROLLBACK is no error to most libraries: the receipts say what became of it. One that
+ * is gone was settled: nobody forgets a pending one.
  */
 async function mustBeThere(desk: Desk, settled: readonly Draft[]): Promise<void> {
   const { receipts } = await get(desk, settled)
@@ -73,7 +73,7 @@ function isMade({ token, state }: Draft, found: Receipt | undefined): boolean {
  * What comes after the end would be on a connection that is somebody else's by then: it is refused. What the work has
  * asked and not waited for belongs to it: where that fails, the server answers a commit by rolling back, and no
  * library takes that for an error. And it is over before the receipt is settled: a `rollback to savepoint` that came
- * after the swap would undo it, and the rest would be kept. Work that still asks then is not done: nothing of it is kept.
+ * after the swap would undo it, and the rest would be kept. Of work that still asks then nothing is kept.
  */
 async function during<T>(
   desk: Desk,
