@@ -204,7 +204,7 @@ async function inTransaction<T>(
     })
   } catch (error) {
     // Work that fails may have left something running that has the client in hand, and what that asks next must not
-    // come after a rollback, outside of any transaction. Then the connection is closed instead, which rolls back as well.
+    // come after a rollback, outside of any transaction. The connection is closed instead, which rolls back too.
     // Where a rollback fails, the server makes one by itself; what the work said is what its caller is told.
     if (handedOut || unanswered > 0 || wasLeftBehind(error)) broke(error ?? new Error('the work failed'))
     else await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
