@@ -281,4 +281,11 @@ export const core = [
     put: '  if (unknown !== owner) return\n',
     tests: ['test/options'],
   },
+  {
+    name: 'a commit behind a comment inside a comment ends the transaction of the work',
+    file: 'src/core/transaction-sql.ts',
+    find: ', withoutNested(sql)]',
+    put: ']',
+    tests: ['test/core/transaction-sql.test.ts'],
+  },
 ]

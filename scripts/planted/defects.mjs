@@ -10,6 +10,7 @@ import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
 import { memory } from './memory.mjs'
 import { postgres } from './postgres.mjs'
+import { postgresTransactions } from './postgres-transactions.mjs'
 import { queue } from './queue.mjs'
 import { redisLimits } from './redis-limits.mjs'
 import { redis } from './redis.mjs'
@@ -31,6 +32,7 @@ export const defects = [
   ...memory,
   ...sqlite,
   ...postgres,
+  ...postgresTransactions,
   ...redis,
   ...redisLimits,
   ...broker,

@@ -200,8 +200,8 @@ export const postgres = [
     name: 'Postgres: a client that was kept writes after the rollback, in no transaction',
     file: 'src/stores/postgres/driver-pg.ts',
     tests: ['test/postgres/transactions.test.ts'],
-    find: 'if (!wasLeftBehind(error)) await',
-    put: 'await',
+    find: 'if (handedOut || unanswered > 0 || wasLeftBehind(error)) broke(',
+    put: 'if (answerMs < 0) broke(',
   },
   {
     name: 'Postgres: a batch with many claims of one key is given up',

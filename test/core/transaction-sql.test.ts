@@ -15,6 +15,11 @@ it.each([
   '-- said\ncommit',
   '/* a */ /* b */;; ROLLBACK',
   'rollback;to',
+  '/* a /* b */ c */ commit',
+  '/* a /* b */ commit',
+  '/**//* /*/* */*/ */-- x\rend',
+  '-- x\r/* \n commit',
+  '-- x\rcommit',
 ])('%j ends a transaction, or begins one, and is refused [R10]', (sql) => {
   const error = refusal(() => mustNotEnd(sql))
   expect(error.code).toBe('INVALID_INTENT')
@@ -37,6 +42,8 @@ it.each([
   'prepare a as select 1',
   '/* commit */ select 1',
   '-- commit',
+  '/* a /* b */ c */ select 1',
+  '/* /* commit',
   '',
 ])('%j does not [R10]', (sql) => {
   expect(() => mustNotEnd(sql)).not.toThrow()

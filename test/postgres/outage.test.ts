@@ -23,6 +23,11 @@ const connections = {
     ends.push(() => pool.end())
     return pool
   },
+  'a pool of pg without a limit': () => {
+    const pool = new Pool({ connectionString: bench.server.url })
+    ends.push(() => pool.end())
+    return pool
+  },
   'postgres.js': () => {
     const sql = postgres(bench.server.url, { connect_timeout: 1, max: 4, onnotice: () => {} })
     ends.push(() => sql.end({ timeout: 1 }))
@@ -87,6 +92,18 @@ describe('a store whose server was never there', () => {
       expect(inspect(error, { depth: 10 })).not.toContain('hunter2')
     }
   })
+})
+
+it('[R12] a pool without a limit that gives no connection is not waited for, and gets back what is late', async () => {
+  const pool = new Pool({ connectionString: bench.server.url, max: 1 })
+  ends.push(() => pool.end())
+  const store = bench.open({ connectTimeoutMs: 300 }, pool)
+  await put(store)
+  const held = await pool.connect()
+  await expect(store.get([])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true })
+  held.release()
+  await put(store)
+  expect([pool.totalCount, pool.idleCount]).toEqual([1, 1])
 })
 
 describe('a session that the server ends', () => {

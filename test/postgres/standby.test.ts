@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../scripts/servers/postgres.mjs'
+import { createIbid } from '../../src/index.js'
 import { postgresStore } from '../../src/stores/postgres/index.js'
 import { tally } from '../../src/testing/tally.js'
 import { audit, startLoad } from './load.js'
@@ -40,6 +41,37 @@ describe('a primary with a standby', () => {
     expect(await audit(store, load.books)).toEqual({ lost: [], twice: [] })
     await load.ibid.close()
   }, 120_000)
+
+  it('[R12][R61] that is synchronous: what was kept from waiting for it is not told as done', async () => {
+    const { primary, standby } = await start()
+    const store = postgresStore(primary.url)
+    const ibid = createIbid({ store, tenant: 'acme', housekeeping: false })
+    const admin = new Pool({ connectionString: primary.url })
+    await admin.query('create table orders (id text primary key)')
+    await ibid.transact({ scope: 'order', key: 'warm' }, () => 0)
+    await primary.set({ synchronous_standby_names: 'standby1' })
+    await until(async () => (await store.check()).facts['synchronousReplicas'] === 1)
+    const waiting = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
+    const cancelling = setInterval(() => void admin.query(waiting), 20)
+    // The claim waits for the standby, and then that is gone.
+    const told = ibid.transact(
+      { scope: 'order', key: 'lost' },
+      async (tx) => {
+        await tx.query(`insert into orders values ('lost')`)
+        await standby.kill()
+      },
+      { lease: 2_000 },
+    )
+    await expect(told).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    clearInterval(cancelling)
+    // As soon as it is back, what was written is there and believed.
+    await standby.start()
+    const again = await ibid.transact({ scope: 'order', key: 'lost' }, () => 'again')
+    expect(again.replayed).toBe(true)
+    expect((await admin.query('select 1 from orders')).rowCount).toBe(1)
+    await ibid.close()
+    await admin.end()
+  }, 60_000)
 
   it('[R55] that is asynchronous: check says what a failover can lose; a replica itself is refused', async () => {
     const { standby, url } = await start()

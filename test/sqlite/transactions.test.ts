@@ -178,6 +178,22 @@ describe('transact', () => {
     expect(countOf(tamper(file), 'mine')).toBe(0)
   })
 
+  it('[R10] keeps nothing of work that goes back to a savepoint once its receipt is being settled', async () => {
+    const file = newFile()
+    const store = open(file)
+    await store.transact?.(async (tx) => void tx.run(CREATE))
+    const receipt = await put(store)
+    const work = store.transact?.(async (tx, swap) => {
+      tx.run('INSERT INTO mine VALUES (1)')
+      tx.run('SAVEPOINT optional')
+      expect((await swap(change(receipt, 'succeeded'))).done).toBe(true)
+      expect(() => tx.run('ROLLBACK TO optional')).toThrow(/transaction has ended/)
+    })
+    await expect(work).rejects.toThrow(/transaction has ended; nothing was written/)
+    expect(countOf(tamper(file), 'mine')).toBe(0)
+    expect((await store.get([receipt])).receipts[0]?.state).toBe('pending')
+  })
+
   it('[R10] keeps nothing when SQLite has ended the transaction by itself', async () => {
     const file = newFile()
     const store = open(file, { maxBytes: 300_000 })

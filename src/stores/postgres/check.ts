@@ -1,6 +1,7 @@
 /** Is the server set up so that what it acknowledges is still there after a crash, and is it the primary? */
 import type { StoreFinding, StoreReport } from '../../store.js'
 import { type Desk, send } from './desk.js'
+import type { Driver } from './driver.js'
 import type { PostgresRisk } from './options.js'
 import type { Row } from './rows.js'
 
@@ -20,7 +21,12 @@ interface Facts {
 
 export async function check(desk: Desk): Promise<StoreReport> {
   const facts = await read(desk)
-  const found = [...durability(facts), ...replication(facts), ...surroundings(facts, desk.driver.own)]
+  const found = [
+    ...durability(facts),
+    ...replication(facts),
+    ...warnings(facts, desk.driver),
+    ...surroundings(facts, desk.driver.own),
+  ]
   return {
     store: 'postgres',
     findings: found.map(({ risk, ...finding }) =>
@@ -42,6 +48,9 @@ const SETTINGS = [
   'full_page_writes',
   'synchronous_commit',
   'synchronous_standby_names',
+  'client_min_messages',
+  'server_encoding',
+  'extra_float_digits',
   'default_transaction_isolation',
   'autovacuum',
   'data_checksums',
@@ -138,6 +147,31 @@ function replication({ isReplica, replicas, synchronous, settings }: Facts): rea
   ]
 }
 
+/** A commit that was kept from waiting for its standby is told by a warning, and by nothing else. */
+function warnings({ settings }: Facts, { seesCommits }: Driver): readonly Found[] {
+  if (!seesCommits && settings['synchronous_standby_names'] !== '') {
+    return [
+      {
+        level: 'warning',
+        code: 'WARNINGS_NOT_SEEN',
+        message:
+          'postgres.js does not show warnings: a commit whose wait for its standby was cancelled is acknowledged, and a failover can lose it',
+        remedy: 'give the store a URL or a pool of pg, or never cancel a session that waits for SyncRep',
+      },
+    ]
+  }
+  if (!seesCommits || settings['client_min_messages'] !== 'error') return []
+  return [
+    {
+      level: 'error',
+      code: 'WARNINGS_OFF',
+      message:
+        'client_min_messages is error: a commit whose wait for its standby was cancelled would be acknowledged',
+      remedy: 'set client_min_messages = warning for this role or pool, or give the store a URL of its own',
+    },
+  ]
+}
+
 function surroundings({ version, settings }: Facts, own: boolean): readonly Found[] {
   const found: Found[] = []
   if (version < OLDEST) {
@@ -146,6 +180,22 @@ function surroundings({ version, settings }: Facts, own: boolean): readonly Foun
       code: 'SERVER_TOO_OLD',
       message: `this server is Postgres ${settings['server_version']}; 14 is the oldest that works`,
       remedy: 'upgrade the server',
+    })
+  }
+  if (settings['server_encoding'] !== 'UTF8') {
+    found.push({
+      level: 'error',
+      code: 'NOT_UTF8',
+      message: `this database is encoded in ${settings['server_encoding']}: keys and outcomes with other letters cannot be kept`,
+      remedy: "give the store a database that was made with encoding 'UTF8'",
+    })
+  }
+  if (Number(settings['extra_float_digits']) < 1) {
+    found.push({
+      level: 'error',
+      code: 'INEXACT_NUMBERS',
+      message: `extra_float_digits is ${settings['extra_float_digits']}: epochs come back rounded, and two attempts can have the same`,
+      remedy: 'set extra_float_digits = 1 for this role or pool, or give the store a URL of its own',
     })
   }
   if (settings['autovacuum'] === 'off') {

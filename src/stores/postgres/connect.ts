@@ -19,6 +19,6 @@ export function connect(connection: PostgresConnection, terms: Terms): Driver {
     throw invalidConnection('the connection is neither a URL nor a client')
   }
   const pool = asPool(connection)
-  if (pool) return pgDriver(foreignPool(pool, answerMs))
+  if (pool) return pgDriver(foreignPool(pool, answerMs, terms.connectTimeoutMs))
   return pgDriver(ownPools(connection as PgPoolConfig, terms, answerMs))
 }

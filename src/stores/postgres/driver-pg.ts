@@ -4,10 +4,17 @@
  */
 import { asBinary } from './arrays.js'
 import type { Driver, Session, TransactionSession } from './driver.js'
-import { brokeConnection, notCommitted, notReplicated, wasLeftBehind } from './errors.js'
+import {
+  brokeConnection,
+  notCommitted,
+  notConnected,
+  notReplicated,
+  wasLeftBehind,
+  wasNotReplicated,
+} from './errors.js'
 import { listenOn } from './listen.js'
 import type { Row } from './rows.js'
-import type { PgClient, PgPool } from './shapes.js'
+import type { PgClient, PgPool, PgQuery, PgResult } from './shapes.js'
 import type { Statement } from './statements.js'
 
 function ignore(): void {}
@@ -50,15 +57,17 @@ export interface PgSource {
   end(): Promise<void>
 }
 
-export function foreignPool(pool: PgPool, answerMs: number): PgSource {
+export function foreignPool(pool: PgPool, answerMs: number, connectMs: number): PgSource {
   hearBroken(pool)
+  const connect = async (): Promise<PgClient> =>
+    pool.options?.connectionTimeoutMillis ? await pool.connect() : await connectWithin(pool, connectMs)
   return {
     own: false,
     answerMs,
-    work: async () => await pool.connect(),
-    transaction: async () => await pool.connect(),
+    work: connect,
+    transaction: connect,
     // Of a pool of one, whoever listens would leave none for anything else.
-    listening: pool.options?.max === 1 ? undefined : async () => await pool.connect(),
+    listening: pool.options?.max === 1 ? undefined : connect,
     failed: ignore,
     async end() {
       pool.removeListener('error', ignore)
@@ -67,7 +76,32 @@ export function foreignPool(pool: PgPool, answerMs: number): PgSource {
   }
 }
 
+/** A pool that was given no limit waits as long as its server hangs. A connection that comes later goes back. */
+async function connectWithin(pool: PgPool, ms: number): Promise<PgClient> {
+  const asked = pool.connect()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      asked.then((client) => client.release()).catch(ignore)
+      reject(notConnected(ms))
+    }, ms)
+  })
+  return await Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
+/** Writes a few bytes to the server's log, and nothing to a table: its commit waits for the standby as any does. */
+const BARRIER: Statement = { name: '', text: `select pg_logical_emit_message(true, 'ibid', '')` }
+
 export function pgDriver(source: PgSource): Driver {
+  // What was kept from waiting can be read. Before anything is believed that is read, a commit must have waited.
+  let unreplicated = 0
+
+  async function catchUp(session: Session): Promise<void> {
+    const known = unreplicated
+    await session.run(BARRIER, [])
+    if (known === unreplicated) unreplicated = 0
+  }
+
   async function using<T>(
     client: PgClient,
     work: (session: Session, broke: (error: unknown) => void) => Promise<T>,
@@ -82,6 +116,7 @@ export function pgDriver(source: PgSource): Driver {
       return await work(sessionOf(client, source.answerMs), onError)
     } catch (error) {
       if (brokeConnection(error)) broken ??= error
+      if (wasNotReplicated(error)) unreplicated++
       source.failed(error)
       throw error
     } finally {
@@ -92,8 +127,12 @@ export function pgDriver(source: PgSource): Driver {
 
   return {
     own: source.own,
+    seesCommits: true,
     async run(statement, params) {
-      return await using(await source.work(), async (session) => await session.run(statement, params))
+      return await using(await source.work(), async (session) => {
+        if (unreplicated > 0) await catchUp(session)
+        return await session.run(statement, params)
+      })
     },
     async script(text) {
       const client = await source.work()
@@ -115,19 +154,25 @@ function sessionOf(client: PgClient, answerMs: number): Session {
   return {
     async run({ name, text }: Statement, params) {
       const values = params.map(asBinary)
-      let warned = false
-      const onNotice = ({ code }: { readonly code?: string }): void => {
-        warned ||= code === WARNING
-      }
-      client.on('notice', onNotice)
-      try {
-        const result = await client.query({ name, text, values, rowMode: 'array', query_timeout: answerMs })
-        if (warned) throw notReplicated()
-        return result.rows as readonly Row[]
-      } finally {
-        client.removeListener('notice', onNotice)
-      }
+      const asked = { name, text, values, rowMode: 'array', query_timeout: answerMs } as const
+      return (await committing(client, asked)).rows as readonly Row[]
     },
+  }
+}
+
+/** For whatever commits: refused where that was kept from waiting for the standby. */
+async function committing(client: PgClient, asked: PgQuery): Promise<PgResult> {
+  let warned = false
+  const onNotice = ({ code }: { readonly code?: string }): void => {
+    warned ||= code === WARNING
+  }
+  client.on('notice', onNotice)
+  try {
+    const result = await client.query(asked)
+    if (warned) throw notReplicated()
+    return result
+  } finally {
+    client.removeListener('notice', onNotice)
   }
 }
 
@@ -139,23 +184,33 @@ async function inTransaction<T>(
   work: (session: TransactionSession) => Promise<T>,
 ): Promise<T> {
   await client.query({ text: 'begin isolation level read committed', query_timeout: answerMs })
+  let handedOut = false
+  let unanswered = 0
   let result: T
   try {
     result = await work({
-      client,
+      get client() {
+        handedOut = true
+        return client
+      },
       run: session.run,
       async query(text, params) {
-        return (await client.query({ text, values: [...params] })).rows as readonly Record<string, unknown>[]
+        unanswered++
+        // In this mode a text is one statement, or it is refused: no second one can end the transaction.
+        const asked = client.query({ text, values: [...params], queryMode: 'extended' })
+        const { rows } = await asked.finally(() => unanswered--)
+        return rows as readonly Record<string, unknown>[]
       },
     })
   } catch (error) {
-    // Work that was left behind may have the client in hand, and what it asks next must not come after a rollback,
-    // outside of any transaction. The connection is closed for this error, which rolls back as well.
+    // Work that fails may have left something running that has the client in hand, and what that asks next must not
+    // come after a rollback, outside of any transaction. The connection is closed instead, which rolls back too.
     // Where a rollback fails, the server makes one by itself; what the work said is what its caller is told.
-    if (!wasLeftBehind(error)) await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
+    if (handedOut || unanswered > 0 || wasLeftBehind(error)) broke(error ?? new Error('the work failed'))
+    else await client.query({ text: 'rollback', query_timeout: answerMs }).catch(broke)
     throw error
   }
-  const { command } = await client.query({ text: 'commit', query_timeout: answerMs })
+  const { command } = await committing(client, { text: 'commit', query_timeout: answerMs })
   if (command === 'ROLLBACK') throw notCommitted()
   return result
 }

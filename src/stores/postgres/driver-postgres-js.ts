@@ -6,6 +6,7 @@ import { asText } from './arrays.js'
 import type { Driver, Session } from './driver.js'
 import { timedOut } from './errors.js'
 import type { PostgresJs, PostgresJsTransaction } from './shapes.js'
+import { untilEnded } from './until-ended.js'
 
 export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
   /** It has no limit of its own on how long an answer may take. */
@@ -26,6 +27,7 @@ export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
 
   return {
     own: false,
+    seesCommits: false,
     run: sessionOf(sql).run,
     async script(text) {
       await inTime(sql.unsafe(text).simple())
@@ -33,11 +35,17 @@ export function postgresJsDriver(sql: PostgresJs, answerMs: number): Driver {
     async begin<T>(work: Parameters<Driver['begin']>[0]): Promise<T> {
       const begun = sql.begin('isolation level read committed', async (tx: PostgresJsTransaction) => {
         const session = sessionOf(tx)
-        return await work({
-          client: tx,
-          run: session.run,
-          query: async (text, params) => [...(await tx.unsafe(text, [...params]))],
-        })
+        const { client, end } = untilEnded(tx)
+        try {
+          return await work({
+            client,
+            run: session.run,
+            // Not the simple protocol, where a text may be several statements, and end the transaction.
+            query: async (text, params) => [...(await tx.unsafe(text, [...params], { simple: false }))],
+          })
+        } finally {
+          end()
+        }
       })
       return (await begun) as T
     },

@@ -19,6 +19,8 @@ export interface TransactionSession<Client = unknown> extends Session {
 export interface Driver extends Session {
   /** The sessions are ours, with the settings that the store wants: see session.ts. */
   readonly own: boolean
+  /** What the server answers to a commit is seen, and its warnings: a commit was kept from waiting for its standby. */
+  readonly seesCommits: boolean
   /** Several statements in one message, without parameters, which makes them one transaction. */
   script(text: string): Promise<void>
   /** READ COMMITTED, on a connection of its own; commits when `work` resolves, otherwise rolls back. */

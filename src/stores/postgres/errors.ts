@@ -1,5 +1,5 @@
 /** What can go wrong with a server: which of its codes are worth another try, and what is said about the rest. */
-import { IbidError } from '../../core/errors.js'
+import { IbidError, NotExecuted, Rejected } from '../../core/errors.js'
 
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
@@ -27,8 +27,12 @@ export function wasRefused(error: unknown): boolean {
   return sqlState(error)?.startsWith('22') === true
 }
 
-/** The connection is of no more use: everything but an error that the server reports and goes on after. */
+/**
+ * The connection is of no more use: everything but an error that the server reports and goes on after, and what work
+ * says of itself.
+ */
 export function brokeConnection(error: unknown): boolean {
+  if (error instanceof Rejected || error instanceof NotExecuted) return false
   const state = sqlState(error)
   const severity = (error as { severity?: unknown } | null | undefined)?.severity
   return state === undefined || severity === 'FATAL' || severity === 'PANIC' || state.startsWith('57P')
@@ -70,15 +74,18 @@ export function tooBusy(): IbidError {
   })
 }
 
+const NOT_REPLICATED = 'the commit was kept from waiting for its synchronous standby: a failover may lose it'
+
 export function notReplicated(): IbidError {
-  return new IbidError(
-    'the commit was kept from waiting for its synchronous standby: a failover may lose it',
-    {
-      code: 'STORE_UNAVAILABLE',
-      retriable: true,
-      action: 'repeat the same call with the same key',
-    },
-  )
+  return new IbidError(NOT_REPLICATED, {
+    code: 'STORE_UNAVAILABLE',
+    retriable: true,
+    action: 'repeat the same call with the same key',
+  })
+}
+
+export function wasNotReplicated(error: unknown): boolean {
+  return error instanceof IbidError && error.message === NOT_REPLICATED
 }
 
 export function notCommitted(): IbidError {
@@ -95,6 +102,15 @@ export function timedOut(afterMs: number): IbidError {
     code: 'STORE_UNAVAILABLE',
     retriable: true,
     action: 'repeat the same call with the same key once the server is back',
+  })
+}
+
+export function notConnected(afterMs: number): IbidError {
+  return new IbidError(`the pool gave no connection to the Postgres server within ${afterMs} ms`, {
+    code: 'STORE_UNAVAILABLE',
+    retriable: true,
+    action:
+      'repeat the same call with the same key once the server is back, or give the pool more connections',
   })
 }
 

@@ -27,6 +27,8 @@ function everywhere(terms: Terms): Readonly<Record<string, string | number>> {
   return {
     default_transaction_isolation: 'read committed',
     client_min_messages: 'warning',
+    // Epochs and times come as numbers, with as many digits as they have.
+    extra_float_digits: 1,
     tcp_keepalives_idle: 15,
     tcp_keepalives_interval: 5,
     tcp_keepalives_count: 3,

@@ -14,6 +14,7 @@ export interface PgQuery {
   readonly name?: string
   readonly values?: unknown[]
   readonly rowMode?: 'array'
+  readonly queryMode?: 'extended'
   readonly query_timeout?: number
 }
 
@@ -26,7 +27,7 @@ export interface PgClient {
 }
 
 export interface PgPool {
-  readonly options?: { readonly max?: number }
+  readonly options?: { readonly max?: number; readonly connectionTimeoutMillis?: number }
   connect(): Promise<PgClient>
   end(): Promise<void>
   on(event: 'error' | 'acquire', listener: (argument: never) => void): unknown
@@ -46,7 +47,11 @@ export interface PostgresJsQuery extends Promise<readonly Readonly<Record<string
 }
 
 export interface PostgresJsTransaction {
-  unsafe(text: string, params?: unknown[], options?: { readonly prepare?: boolean }): PostgresJsQuery
+  unsafe(
+    text: string,
+    params?: unknown[],
+    options?: { readonly prepare?: boolean; readonly simple?: boolean },
+  ): PostgresJsQuery
 }
 
 export interface PostgresJs extends PostgresJsTransaction {

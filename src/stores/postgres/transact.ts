@@ -4,11 +4,14 @@
  * statement of ours inside it: pg, Kysely, Drizzle, Prisma or anything else that speaks SQL.
  */
 import { transactionEnded } from '../../core/errors.js'
+import type { Draft, Receipt } from '../../core/receipt.js'
 import { mustNotEnd } from '../../core/transaction-sql.js'
 import type { Swap, Swapped } from '../../store.js'
 import type { Desk } from './desk.js'
 import { digestOf } from './digest.js'
 import type { Session } from './driver.js'
+import { notCommitted } from './errors.js'
+import { get } from './read.js'
 import { swapValues } from './columns.js'
 import type { Row } from './rows.js'
 import { readSwapped } from './swap.js'
@@ -42,43 +45,67 @@ export type PostgresBegin<Client = unknown> = <T>(
 type Work<T> = (tx: PostgresTransaction, swap: (change: Swap) => Promise<Swapped>) => Promise<T>
 
 export async function transact<T>(desk: Desk, work: Work<T>): Promise<T> {
-  const settled: string[] = []
-  const { begin } = desk.terms
+  const settled: Draft[] = []
+  const { driver, hints, terms } = desk
+  const { begin } = terms
   const result = begin
     ? await begin((executor) => during(desk, executor, sessionOf(executor), settled, work))
-    : await desk.driver.begin((session) => during(desk, session, session, settled, work))
-  for (const digest of settled) desk.hints.settled(digest)
+    : await driver.begin((session) => during(desk, session, session, settled, work))
+  if (settled.length > 0 && (begin || !driver.seesCommits)) await mustBeThere(desk, settled)
+  for (const draft of settled) hints.settled(digestOf(draft))
   return result
+}
+
+/**
+ * A commit that is answered with ROLLBACK is no error to most libraries: the receipts say what became of it. One that
+ * is gone was settled: nobody forgets a pending one.
+ */
+async function mustBeThere(desk: Desk, settled: readonly Draft[]): Promise<void> {
+  const { receipts } = await get(desk, settled)
+  if (!settled.every((draft, i) => isMade(draft, receipts[i]))) throw notCommitted()
+}
+
+function isMade({ token, state }: Draft, found: Receipt | undefined): boolean {
+  return !found || (found.token === token && found.state === state)
 }
 
 /**
  * What comes after the end would be on a connection that is somebody else's by then: it is refused. What the work has
  * asked and not waited for belongs to it: where that fails, the server answers a commit by rolling back, and no
- * library takes that for an error.
+ * library takes that for an error. And it is over before the receipt is settled: a `rollback to savepoint` that came
+ * after the swap would undo it, and the rest would be kept. Of work that still asks then nothing is kept.
  */
 async function during<T>(
   desk: Desk,
   executor: PostgresExecutor,
   session: Session,
-  settled: string[],
+  settled: Draft[],
   work: Work<T>,
 ): Promise<T> {
   let open = true
+  let ended = false
+  let late: Error | undefined
   function mustBeOpen(): void {
-    if (!open) throw transactionEnded()
+    if (open) return
+    late ??= transactionEnded()
+    throw late
   }
   const unanswered = new Set<Promise<unknown>>()
   const swap = swapOn(desk, session, settled)
   try {
     const result = await work(txOf(executor, mustBeOpen, unanswered), async (change) => {
-      mustBeOpen()
+      if (ended) throw transactionEnded()
+      open = false
+      await Promise.all(unanswered)
       return await swap(change)
     })
     open = false
     await Promise.all(unanswered)
+    if (late) throw late
     return result
   } finally {
     open = false
+    ended = true
   }
 }
 
@@ -107,13 +134,13 @@ function txOf(
 }
 
 /** No second try here: the transaction is the caller's. */
-function swapOn(desk: Desk, session: Session, settled: string[]): (change: Swap) => Promise<Swapped> {
+function swapOn(desk: Desk, session: Session, settled: Draft[]): (change: Swap) => Promise<Swapped> {
   return async ({ expect, next: draft }) => {
     const digest = digestOf(draft)
     const rows = await session.run(desk.sql.swapOne, swapValues({ digest, draft, expect }))
     const { now, done, epochs } = readSwapped(rows[0] as Row, 1)
     if (done) return { done: false, now }
-    if (draft.state !== 'pending') settled.push(digest)
+    if (draft.state !== 'pending') settled.push(draft)
     return { done: true, now, epoch: epochs?.get(1) ?? (draft.epoch as number) }
   }
 }

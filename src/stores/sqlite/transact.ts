@@ -59,6 +59,8 @@ type Locate = (change: Swap) => Promise<readonly number[]>
 /** Inside the transaction that `begin` began. */
 export async function runWork<T>(own: Own, settings: Settings, locate: Locate, work: Work<T>): Promise<T> {
   let open = true
+  let settling = false
+  let late: IbidError | undefined
   /** SQLite has ended the transaction by itself, or left it half done: nothing of it may be kept. */
   let broken: IbidError | undefined
 
@@ -74,7 +76,15 @@ export async function runWork<T>(own: Own, settings: Settings, locate: Locate, w
     }
   }
 
+  /** What came after the swap could undo it, by going back to a savepoint: work that still asks then is not done. */
+  function asked<R>(action: () => R): R {
+    if (!settling) return during(action)
+    late ??= transactionEnded()
+    throw late
+  }
+
   async function swap(change: Swap): Promise<Swapped> {
+    settling = true
     const ids = await locate(change)
     const now = readClock(settings.clockOffset)
     const epoch = during(() => replace(own.sql, findAmong(own.sql, ids, change), change, now))
@@ -82,7 +92,8 @@ export async function runWork<T>(own: Own, settings: Settings, locate: Locate, w
   }
 
   try {
-    const result = await work(transactionOf(own.db, during), swap)
+    const result = await work(transactionOf(own.db, asked), swap)
+    if (late) throw late
     during(() => own.sql.commit.get())
     return result
   } catch (error) {
