@@ -49,7 +49,7 @@ const LONGEST_MS = 100 * 365 * 86_400_000
 export const UNLIMITED = { timeout: LONGEST_MS, maxAttempts: MOST_ATTEMPTS } as const
 
 /** What the later ones declare holds. A member without a value declares nothing; a misspelt one stays to be refused. */
-export function merged(...policies: readonly (RunPolicy | undefined)[]): RunPolicy {
+function merged(...policies: readonly (RunPolicy | undefined)[]): RunPolicy {
   const declared = policies.flatMap((policy) => Object.entries(policy ?? {}))
   return Object.fromEntries(declared.filter(([, value]) => value !== undefined))
 }
