@@ -7,13 +7,6 @@ const at = (file, defects) =>
   defects.map((defect) => ({ file: `src/engine/${file}`, tests: TESTS, ...defect }))
 
 export const engine = [
-  {
-    name: 'a store that cannot hold what has lapsed forgets nothing',
-    file: 'src/engine/housekeeping.ts',
-    find: '  await sweeping.catch(() => undefined)\n',
-    put: '  await sweeping\n',
-    tests: ['test/engine/housekeeping.test.ts'],
-  },
   ...at('attempt.ts', [
     {
       name: 'every attempt is the first',

@@ -144,8 +144,8 @@ export const postgres = [
     name: 'Postgres: whoever listens takes the only connection of a pool that is given',
     file: 'src/stores/postgres/driver-pg.ts',
     tests: ['test/postgres/small-pools.test.ts'],
-    find: 'pool.options?.max === 1 ? undefined : async',
-    put: 'async',
+    find: 'pool.options?.max === 1 ? undefined : connect',
+    put: 'connect',
   },
   {
     name: 'Postgres: whoever listens takes the only connection that transactions have',
@@ -158,8 +158,8 @@ export const postgres = [
     name: 'Postgres: a transaction is told as committed although what its work left behind has undone it',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/committed.test.ts'],
-    find: '    await Promise.all(unanswered)\n',
-    put: '',
+    find: '      open = false\n      await Promise.all(unanswered)\n',
+    put: '      open = false\n',
   },
   {
     name: 'Postgres: a commit that is answered with ROLLBACK counts as made',
@@ -193,8 +193,8 @@ export const postgres = [
     name: 'Postgres: a transaction can be used after its end',
     file: 'src/stores/postgres/transact.ts',
     tests: ['test/postgres/transactions.test.ts'],
-    find: '    if (!open) throw transactionEnded()\n',
-    put: '    if (open === undefined) throw transactionEnded()\n',
+    find: '    if (open) return\n',
+    put: '    if (open !== undefined) return\n',
   },
   {
     name: 'Postgres: a client that was kept writes after the rollback, in no transaction',
