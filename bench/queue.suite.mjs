@@ -30,7 +30,8 @@ async function startEffect() {
   }
 }
 
-const startEverySecond = () => startRedis({ settings: { appendfsync: 'everysec' } })
+const startEverySecond = () =>
+  startRedis({ settings: { appendfsync: 'everysec', 'auto-aof-rewrite-percentage': '0' } })
 
 const sized = (quick) => (full) => (quick ? Math.ceil(full / 20) : full)
 
