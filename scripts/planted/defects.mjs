@@ -5,6 +5,7 @@ import { cli } from './cli.mjs'
 import { core } from './core.mjs'
 import { demo } from './demo.mjs'
 import { engine } from './engine.mjs'
+import { housekeeping } from './housekeeping.mjs'
 import { http } from './http.mjs'
 import { key } from './key.mjs'
 import { mcp } from './mcp.mjs'
@@ -28,6 +29,7 @@ export const defects = [
   ...core,
   ...key,
   ...engine,
+  ...housekeeping,
   ...remembering,
   ...memory,
   ...sqlite,

@@ -274,18 +274,6 @@ export const engine = [
       tests: ['test/engine/lifecycle.test.ts'],
     },
   ]),
-  ...at('housekeeping.ts', [
-    {
-      name: 'the sweeper holds receipts that may be retried',
-      find: "const row = findRow(conditionOf(found, now), 'sweep', found.recovery)",
-      put: "const row = findRow(conditionOf(found, now), 'sweep', 'hold')",
-    },
-    {
-      name: 'the sweeper does not compare the end of the lease',
-      find: 'const expect = { token: found.token, state: found.state, until: found.until }',
-      put: 'const expect = { token: found.token, state: found.state }',
-    },
-  ]),
   ...at('transact.ts', [
     {
       name: 'a transaction commits although its lease was lost',

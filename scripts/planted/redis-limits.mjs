@@ -4,13 +4,6 @@ import { inFolder } from './in-folder.mjs'
 const at = inFolder('src/stores/redis', 'test/redis')
 
 export const redisLimits = [
-  {
-    name: 'a store that cannot hold what has lapsed forgets nothing',
-    file: 'src/engine/housekeeping.ts',
-    find: '  await sweeping.catch(() => undefined)\n',
-    put: '  await sweeping\n',
-    tests: ['test/engine/housekeeping.test.ts'],
-  },
   ...at('upkeep.ts', 'purge', [
     {
       name: 'Redis: housekeeping stops before an entry that would go past its limit',
