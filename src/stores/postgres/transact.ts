@@ -99,8 +99,6 @@ async function during<T>(
       await Promise.all(unanswered)
       return await swap(change)
     })
-    open = false
-    await Promise.all(unanswered)
     if (late) throw late
     return result
   } finally {
